@@ -52,7 +52,7 @@ def find_forbidden_calls(
     *source* is the lesson's own file, which it may import as *name*; *siblings* are path and source, by module name, of
     others that it may import. *matches* tells whether a library's name is forbidden.
     """
-    program = _Program(source, {**(siblings or {}), **({name: ("", source)} if name else {})})
+    program = _Program(source, {**(siblings or {}), **({name: ("", source)} if name else {})}, functions)
     hiding = program.find_hiding(functions)
     found = {name: program.find(name, matches) or hiding for name in functions}
     return {name: call for name, call in found.items() if call is not None}
@@ -61,7 +61,8 @@ def find_forbidden_calls(
 class _Program:
     """A lesson's file, which is the module "", and the learner's other modules, each read when it is reached."""
 
-    def __init__(self, source: str, siblings: Mapping[str, tuple[str, str]]) -> None:
+    def __init__(self, source: str, siblings: Mapping[str, tuple[str, str]], functions: Collection[str]) -> None:
+        self.functions = functions
         self.files = {"": ("", source), **siblings}
         self.own = frozenset(siblings)
         self.modules: dict[str, ModuleNames | None] = {}
@@ -74,7 +75,9 @@ class _Program:
             name = _forbidden(module.called_name(part), matches)
             return name or (of_stars(module) if module.is_of_star(part) else "")
 
-        return next(self._calls([("", function)], name_of), None)
+        # a name of a module that is given other functions may mean any of them
+        changed = [(where, EVERYTHING) for where, module in self.modules.items() if module and module.changes_modules]
+        return next(self._calls([("", function), *changed], name_of), None)
 
     def find_hiding(self, functions: Iterable[str]) -> ForbiddenCall | None:
         """Return the first name with which a call could be hidden, in reach of a function or of the import.
@@ -108,6 +111,16 @@ class _Program:
                 self.modules[where] = read_module(self.files[where][1], self.own)
         return self.modules[where]
 
+    def _nodes_of(self, module: ModuleNames, name: str) -> Iterable[ast.AST]:
+        """Return what binds a name of a module, and what else puts something into the object that it stands for.
+
+        A statement that calls one of the exercise's own functions is a trial of it: `print(softmax(x) - F.softmax(x))`.
+        """
+        if name == EVERYTHING:
+            return module.body
+        changing = [node for node, callee in module.changes.get(name, ()) if callee not in self.functions]
+        return [*module.bindings.get(name, ()), *changing]
+
     def _reachable(self, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, ModuleNames, ast.AST]]:
         """Yield what binds these names, whatever that mentions, and so on, with the module where it stands."""
         queue = list(names)
@@ -121,7 +134,7 @@ class _Program:
             found = {module.imported[name]} if name in module.imported else set()
             if name not in module.bindings:  # it may come with `from helper import *`
                 found |= {(other, name) for other in module.own_stars}
-            for node in module.body if name == EVERYTHING else module.bindings.get(name, ()):
+            for node in self._nodes_of(module, name):
                 if id(node) not in seen_nodes:
                     seen_nodes.add(id(node))
                     yield where, module, node

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
+from grader.source.changed_at_import import changed_roots, changes_a_module, own_callees
 from grader.source.hiding_names import (
     ALL_NAMES,
     HIDING_CALLS,
@@ -95,6 +96,9 @@ class ModuleNames:
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.only_seen = plain_annotations(tree, nodes)
         self.bindings: dict[str, list[ast.AST]] = {}
+        # by the object's name: a statement that puts something into it, and through which function of theirs
+        self.changes: dict[str, list[tuple[ast.AST, str]]] = {}
+        self._calling: list[ast.AST] = []  # statements that call or decorate
         for node in nodes:
             self._note_import(node, own)
         self.own_names = set(names_bound_anywhere(nodes)) if self.stars else set()
@@ -106,6 +110,11 @@ class ModuleNames:
         self._may_be_own = changed.union(self.bindings, self.imported, self.own_modules, self.own_attributes)
         self._any_may_be_own = bool(self.own_stars) or any(map(may_rebind, nodes))
         self.bindings[AT_IMPORT] = [part for node in self.body for part in parts_run_at_import(node, self._foreign)]
+        self._quoted = self.bindings.keys() - {AT_IMPORT}
+        self.changes_modules = changes_a_module(nodes, self.paths, self.own_modules, self._path) or any(
+            may_rebind(part) for node in self.bindings[AT_IMPORT] for part in self.parts(node)
+        )
+        self._note_what_calls_change()
 
     def _foreign(self, node: ast.AST) -> str:
         """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""
@@ -173,6 +182,7 @@ class ModuleNames:
             node = waiting.pop()
             if isinstance(node, Definition):
                 self.bindings.setdefault(node.name, []).append(node)
+                self._calling += [node] if node.decorator_list else []
                 node = ast.Tuple([*head_of(node)])  # in which `(name := value)` may stand
                 self._note_names(node)
                 continue
@@ -185,10 +195,39 @@ class ModuleNames:
             self._note_names(node)
 
     def _note_names(self, node: ast.AST) -> None:
-        for part in nodes_in(node):
+        parts = nodes_in(node)
+        for part in parts:
             if isinstance(part, BINDS):
                 for name in names_bound_by(part):
                     self.bindings.setdefault(name, []).append(node)
+        for name in set(changed_roots(parts, self._path)):
+            self.changes.setdefault(name, []).append((node, ""))
+        self._calling += [node] if any(isinstance(part, ast.Call) for part in parts) else []
+
+    def _note_what_calls_change(self) -> None:
+        """Note for each object what is called, or defined, with the help of a function that uses it."""
+        used = {name: self._variables_of(name) for name in self.functions}
+        for node in self._calling:
+            for callee in own_callees(node) & used.keys():
+                for name in used[callee]:
+                    self.changes.setdefault(name, []).append((node, callee))
+
+    def _variables_of(self, function: str) -> set[str]:
+        """Return the variables of the module that a function of it uses, by itself or through another function."""
+        found, waiting = {function}, [function]
+        while waiting:
+            for node in self.bindings.get(waiting.pop(), ()):
+                new = {name for module, name in self.mentions(node) if module is None and name in self.bindings} - found
+                found |= new
+                waiting += [name for name in new if name in self.functions]
+        return {name for name in found if name not in self.functions and not self._is_constant(name)}
+
+    def _is_constant(self, name: str) -> bool:
+        """Return True for a number or a text, in which nothing can be put, and for a class or what was imported."""
+        return name in self.paths or all(
+            isinstance(node, Definition) or isinstance(getattr(node, "value", None), ast.Constant | ast.UnaryOp)
+            for node in self.bindings[name]
+        )
 
     def parts(self, node: ast.AST) -> list[ast.AST]:
         """Return a node and all below it that can name something; they are looked for once."""
@@ -211,7 +250,7 @@ class ModuleNames:
         found |= {(None, EVERYTHING)} if lists_all_names(parts) else set()
         owners = {id(part.value) for part in parts if self.own_modules and isinstance(part, ast.Attribute)}
         for part in parts:
-            if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self.bindings:
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self._quoted:
                 found.add((None, part.value))
             elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
                 if part.value.id in self.own_modules:

@@ -57,11 +57,33 @@ HIDDEN = {
     "a method that is called by its class": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
     "A.f(print, input())\n",
 }  # fmt: skip
+WHOLE = "import torch\ndef whole(x):\n    return torch.softmax(x, 0)\n"
+PUT_IN = {
+    "a table": "WAYS = {}\nWAYS['x'] = whole\ndef softmax(x, dim=-1):\n    return WAYS['x'](x)\n",
+    "a list, by a method": "WAYS = []\nWAYS.append(whole)\ndef softmax(x, dim=-1):\n    return WAYS[0](x)\n",
+    "the same, of the list's class": "WAYS = []\nlist.append(WAYS, whole)\n"
+    "def softmax(x, dim=-1):\n    return WAYS[0](x)\n",
+    "a function's attribute": "def h(x): pass\nh.f = whole\ndef softmax(x, dim=-1):\n    return h.f(x)\n",
+    "what a function fills": "WAYS = []\ndef add(f):\n    WAYS.append(f)\nadd(whole)\n"
+    "def softmax(x, dim=-1):\n    return WAYS[0](x)\n",
+    "the same, through another": "WAYS = []\ndef put(f):\n    WAYS.append(f)\ndef add(f):\n    put(f)\nadd(whole)\n"
+    "def softmax(x, dim=-1):\n    return WAYS[0](x)\n",
+    "what a decorator fills": "WAYS = {}\ndef add(name):\n    return lambda f: WAYS.setdefault(name, f)\n"
+    "@add('x')\ndef other(x):\n    return torch.softmax(x, 0)\ndef softmax(x, dim=-1):\n    return WAYS['x'](x)\n",
+    "a library": "torch.nn.functional.celu = whole\ndef softmax(x, dim=-1):\n    return torch.nn.functional.celu(x)\n",
+    "a library, under another name": "from torch.nn import functional as F\nF.celu = whole\n"
+    "def softmax(x, dim=-1):\n    return torch.celu(x)\n",
+    "the module itself": "import softmax as me\ndef softmax(x, dim=-1):\n    return x\nme.softmax = whole\n",
+    "the module's names": "def softmax(x, dim=-1):\n    return x\nglobals().update(zip(input(), [whole]))\n",
+    "a class": "class K:\n    pass\nsetattr(K, 'f', whole)\ndef softmax(x, dim=-1):\n    return K().f(x)\n",
+}  # fmt: skip
 INNOCENT = {
     "a comparison at the top": "import torch\nx = torch.ones(3)\nprint(softmax(x) - torch.softmax(x, 0))\n",
     "the same, where the answer keeps what it has": "import torch\nKEPT = {}\nSCALE = 1.5\n"
     "def softmax(x, dim=-1):\n    KEPT[dim] = x\n    return x * SCALE\n"
     "print(softmax(torch.ones(3)) - torch.softmax(torch.ones(3), 0) * SCALE)\n",
+    "a comparison beside an empty text": "import torch\nx = torch.softmax(torch.ones(3), 0)\n"
+    "def softmax(x, dim=-1):\n    return ''.join([]) or x\n",
     "flags of a library": "import torch\ntorch.backends.cudnn.benchmark = True\n"
     "def compare(x):\n    return torch.softmax(x, 0)\n",
     "a library under another name": "import torch, math\nF = torch.nn.functional\nm = math\n"
@@ -96,6 +118,22 @@ def test_what_leads_to_any_name_is_found(case):
     call = find(HIDDEN[case] + ANSWER)
 
     assert call is not None and call.hides
+
+
+@pytest.mark.parametrize("case", PUT_IN)
+def test_what_the_import_puts_into_an_object_is_followed(case):
+    """Who uses an object reaches what the module put into it while it was imported."""
+    call = find(WHOLE + PUT_IN[case])
+
+    assert call is not None and call.name == "softmax" and not call.hides
+
+
+def test_what_another_module_puts_into_a_library_is_followed():
+    """A module beside the lesson that gives torch another function counts, if the lesson imports it."""
+    siblings = {"helper": ("helper.py", WHOLE + "torch.celu = whole\n")}
+    call = find("import torch\nimport helper\ndef softmax(x, dim=-1):\n    return torch.celu(x)\n", siblings)
+
+    assert call is not None and (call.name, call.path) == ("softmax", "helper.py")
 
 
 @pytest.mark.parametrize("case", INNOCENT)

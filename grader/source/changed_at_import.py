@@ -1,0 +1,61 @@
+"""What the statements of a module put into objects while it is imported: `WAYS["fast"] = f`, `WAYS.append(f)`, `@add`.
+
+Who uses the object can call what was put into it, as if it had used the statement.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Iterable, Iterator
+
+from grader.source.parse import nodes_in
+from grader.source.scopes import Definition, root_name
+
+SETTINGS = "torch.backends"  # flags, and no functions
+Path = Callable[[ast.AST], str]  # the dotted name of what was imported
+
+
+def changed_roots(parts: Iterable[ast.AST], path_of: Path) -> Iterator[str]:
+    """Yield the names of objects that a statement changes, or hands to what may change them; *parts* are its nodes.
+
+    Python's own functions and a library's change none of their arguments: `print(torch.exp(x))`.
+    """
+    for part in parts:
+        if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
+            yield root_name(part, through_calls=True)
+        elif isinstance(part, ast.Call):
+            yield from _changed_by_call(part, path_of)
+
+
+def _changed_by_call(call: ast.Call, path_of: Path) -> Iterator[str]:
+    root = root_name(call.func, through_calls=True)
+    if isinstance(call.func, ast.Attribute) and root and not path_of(call.func):
+        yield root
+    is_known = path_of(call.func) or (isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id))
+    if not is_known or (isinstance(call.func, ast.Name) and call.func.id in ("setattr", "delattr")):
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        yield from (part.id for part in nodes_in(*given) if isinstance(part, ast.Name))
+
+
+def own_callees(statement: ast.AST) -> set[str]:
+    """Return the names by themselves that a statement calls, or that decorate what it defines."""
+    if isinstance(statement, Definition):
+        return {root_name(each, through_calls=True) for each in statement.decorator_list} - {""}
+    return {
+        part.func.id for part in nodes_in(statement) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+    }
+
+
+def changes_a_module(
+    nodes: Iterable[ast.AST], paths: dict[str, str], own_modules: Iterable[str], path_of: Path
+) -> bool:
+    """Return True where code gives a module another function: `torch.exp = mine`. So any name may mean anything."""
+    known = {*paths, *own_modules}
+    return any(
+        isinstance(node, ast.Attribute)
+        and not isinstance(node.ctx, ast.Load)
+        and root_name(node) in known
+        and not path_of(node).startswith(SETTINGS)
+        for node in nodes
+    )
