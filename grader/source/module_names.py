@@ -66,6 +66,7 @@ BODY = ast.stmt | ast.ExceptHandler
 BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 AT_IMPORT = ""  # stands for what runs when a module is imported
 EVERYTHING = "*"  # for all that a module binds
+MAX_FOLLOWED = 30  # names that lead from a call to what it may change: beyond, it may change anything
 
 
 class ModuleNames:
@@ -206,9 +207,10 @@ class ModuleNames:
 
     def _note_what_calls_change(self) -> None:
         """Note for each object what is called, or defined, with the help of a function that uses it."""
-        used = {name: self._variables_of(name) for name in self.functions}
-        for node in self._calling:
-            for callee in own_callees(node) & used.keys():
+        used: dict[str, set[str]] = {}
+        for node in self._calling if self.functions else ():
+            for callee in own_callees(node) & self.functions.keys():
+                used[callee] = used[callee] if callee in used else self._variables_of(callee)
                 for name in used[callee]:
                     self.changes.setdefault(name, []).append((node, callee))
 
@@ -216,11 +218,17 @@ class ModuleNames:
         """Return the variables of the module that a function of it uses, by itself or through another function."""
         found, waiting = {function}, [function]
         while waiting:
+            if len(found) > MAX_FOLLOWED:
+                return {EVERYTHING}
             for node in self.bindings.get(waiting.pop(), ()):
                 new = {name for module, name in self.mentions(node) if module is None and name in self.bindings} - found
                 found |= new
                 waiting += [name for name in new if name in self.functions]
         return {name for name in found if name not in self.functions and not self._is_constant(name)}
+
+    def changes_of(self, name: str) -> list[tuple[ast.AST, str]]:
+        """Return what puts something into an object, and through which function of the learner's."""
+        return [*self.changes.get(name, ()), *self.changes.get(EVERYTHING, ())] if name else []
 
     def _is_constant(self, name: str) -> bool:
         """Return True for a number or a text, in which nothing can be put, and for a class or what was imported."""

@@ -482,6 +482,11 @@ SLOW = {
     "many stars": "".join(f"from torch.a{n} import *\n" for n in range(LINES // 4))
     + "def softmax(x): return " + ", ".join(f"n{n}" for n in range(LINES // 5)),
     "a chain of functions": "".join(f"def f{n}(): return f{n + 1}()\n" for n in range(LINES // 4)),
+    "one of which each is called": "".join(
+        f"def f{n}(): return f{n + 1}(), k{n}\nf{n}(k{n})\n" for n in range(LINES // 16)),
+    "functions that change the same": "k = []\n" + "".join(
+        f"def f{n}(): k.append(k)\nf{n}()\n" for n in range(LINES // 8))
+    + "def softmax(x): return k\n",
 }  # fmt: skip
 
 
