@@ -122,6 +122,14 @@ def test_half_precision_forgives_only_its_own_rounding():
     assert mend(torch.full((2,), 1.1).half(), torch.ones(2), set())[0] == pytest.approx(1.1, abs=1e-3)
 
 
+@pytest.mark.parametrize("value", [0.27, 0.014, 0.0])
+def test_half_precision_hides_no_mistake_in_small_values(value):
+    """What is forgiven is a share of what is expected: a softmax that was wrong by 0.01 passed in half precision."""
+    expected = torch.tensor([0.26, 0.0]) if value > 0.2 else torch.tensor([0.01, 0.0])
+
+    assert mend(torch.tensor([value, 0.0]).half(), expected, set())[0] == pytest.approx(value, abs=1e-3)
+
+
 DROPOUTS = {
     "functional": lambda x: torch.nn.functional.dropout(x, 0.5),
     "torch": lambda x: torch.dropout(x, 0.5, True),

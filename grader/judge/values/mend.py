@@ -7,9 +7,9 @@ from typing import Any
 
 from grader.judge.values.compare import dtype_name, is_array, is_tensor
 
-HALF = ("float16", "bfloat16")
+# Of the largest value: what a computation in half precision loses. More would be a mistake, and hidden by its dtype.
+HALF_ROUNDING = {"float16": 0.005, "bfloat16": 0.02}
 MAX_GROWTH = 16  # times the values asked for, an array is still brought into another form
-HALF_ROUNDING = 0.02  # of the largest value: what a computation in half precision loses
 
 
 def mend(value: Any, expected: Any, faults: set[str]) -> Any:
@@ -134,11 +134,16 @@ def _with_dtype(value: Any, expected: Any) -> Any:
     if not is_tensor(value):  # numpy makes an array of anything, of None too
         return value.astype(expected.dtype) if value.dtype.kind in "biufc" else None
     found = value.to(expected.dtype)
-    if dtype_name(value) in HALF and value.shape == expected.shape:
-        largest = max(1.0, expected.abs().max().item()) if expected.numel() else 1.0
-        if bool(((found - expected).abs() <= HALF_ROUNDING * largest).all()):
-            return expected.clone()  # it is as right as its dtype can say
-    return found
+    return expected.clone() if _is_rounded(value, found, expected) else found
+
+
+def _is_rounded(value: Any, found: Any, expected: Any) -> bool:
+    """Return True for an answer in half precision that is as right as its dtype can say."""
+    share = HALF_ROUNDING.get(dtype_name(value))
+    finite = expected[expected.isfinite()] if share else expected
+    if share is None or value.shape != expected.shape or not finite.numel():
+        return False
+    return bool(((found - expected).abs() <= share * finite.abs().max()).all())
 
 
 def _has_far_more(value: Any, expected: Any) -> bool:
