@@ -379,6 +379,16 @@ def test_a_damaged_repository_is_a_problem_and_no_accident(repository, damage):
     assert hand_in.problem or hand_in.files
 
 
+def test_a_commit_of_parents_that_are_not_there_is_a_damage_in_words(repository):
+    """Git lists nothing of a commit whose parents are missing: the repository is said to be damaged."""
+    tree = git(repository, "rev-parse", "HEAD^{tree}")
+    parents = "".join(f"parent {number:040x}\n" for number in range(1, 9))
+    write(repository, {"raw": f"tree {tree}\n{parents}author x <x@x> 1 +0000\ncommitter x <x@x> 1 +0000\n\nx\n"})
+    git(repository, "update-ref", "HEAD", git(repository, "hash-object", "-t", "commit", "-w", "raw"))
+
+    assert read(repository).problem == "The repository is damaged, or not all of it was cloned."
+
+
 def test_without_git_the_reason_is_said(repository, monkeypatch):
     """Where git is not installed, that is the problem, and it is said."""
     monkeypatch.setenv("PATH", str(repository))

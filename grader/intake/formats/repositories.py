@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
 from grader.files import read_bounded
-from grader.intake.formats.git import Git, GitError, Listing
+from grader.intake.formats.git import DAMAGED, Git, GitError, Listing
 from grader.intake.formats.zip_member import Note, is_own, why_refused
 from grader.intake.learner import Entry
 from grader.intake.limits import (
@@ -121,7 +121,10 @@ def read_repository(
             note(f"{file.path} was left out: its content is in Git LFS, not in the repository.")
         else:
             keep(file.path, content[: limit_for(file.path)])
-    return float(next(git.history(chosen))[1]) or None  # git says 0 where it can read none
+    newest = next(git.history(chosen), None)
+    if newest is None:
+        raise GitError(DAMAGED)
+    return float(newest[1]) or None  # git says 0 where it can read none
 
 
 def _newest_dated(git: Git, commit: str, before: int, note: Note) -> str:
