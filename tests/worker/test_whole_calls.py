@@ -85,6 +85,7 @@ def test_no_other_call_does_the_exercise(exercise, piece, tmp_path):
     ("score_scaling", "from torch.nn.functional import kl_div as way"),
     ("activations", "import torch\ntorch_of = [torch]\nway = torch_of[0].ops.mkldnn._linear_pointwise"),
     ("activations", "import torch\nway = torch._addmm_activation"),
+    ("activations", "import torch\nway = torch.nn.TransformerEncoderLayer(2, 1, activation='ge' + 'lu').activation"),
     ("layer_norm", "from torch import renorm as way"),
     ("layer_norm", "from torch.nn.functional import local_response_norm as way"),
     ("layer_norm", "from torch.nn import CrossMapLRN2d as way"),
