@@ -60,6 +60,7 @@ TENSOR_ATTRIBUTES = frozenset({"grad", "data", "requires_grad", "weight"})
 STATE_CHANGING_PREFIXES = ("set", "use_", "register", "manual_seed", "seed", "compile", "load", "import")
 HOLDERS = (ModuleType, dict, list, set)
 CHANGES_ONE_OBJECT = frozenset({"load_state_dict"})
+KEPT_BY_TORCH = frozenset({"stream", "StreamContext"})  # a context: in it torch keeps what it is given, of any kind
 
 
 def has_no_side_effects(sources: Collection[str], own: Collection[str]) -> bool:
@@ -233,7 +234,7 @@ def is_bound(node: ast.Attribute) -> bool:
 def _is_far_reaching(name: str) -> bool:
     """Return True if the name may be of what holds more than functions of tensors, or of a change to the process."""
     changes = name.startswith(STATE_CHANGING_PREFIXES) and name not in CHANGES_ONE_OBJECT
-    leads_on = name.startswith("_") or name in HIDING_NAMES
+    leads_on = name.startswith("_") or name in HIDING_NAMES or name in KEPT_BY_TORCH
     return changes or leads_on or (name in _holders_inside() and name not in SAFE_SUBMODULES)
 
 

@@ -112,6 +112,7 @@ WILD = {
     "a module that is only loaded when asked for": "np.f2py.os.system('ls')\n",
     "an __init__ for something else": "torch.optim.Optimizer.__init__(torch, [], {})\n",
     "a dunder of a class": "nn.Module.__call__.x\n",
+    "a context that keeps anything": "def hold(x):\n    with torch.cpu.stream(hold):\n        yield x\n",
     "a copy of attributes": "from functools import update_wrapper\nupdate_wrapper(torch, print)\n",
     "everything": "from torch import *\n",
     "a context manager as a target": "with torch.no_grad() as torch.help:\n    pass\n",
