@@ -121,10 +121,10 @@ def read_repository(
             note(f"{file.path} was left out: its content is in Git LFS, not in the repository.")
         else:
             keep(file.path, content[: limit_for(file.path)])
-    newest = next(git.history(chosen), None)
-    if newest is None:
+    listed = next(git.history(chosen), None)
+    if listed is None:
         raise GitError(DAMAGED)
-    return float(newest[1]) or None  # git says 0 where it can read none
+    return float(listed[1]) or None  # git says 0 where it can read none
 
 
 def _newest_dated(git: Git, commit: str, before: int, note: Note) -> str:
