@@ -7,32 +7,34 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from grader.source.parse import nodes_in
 from grader.source.scopes import Definition, root_name
 
 SETTINGS = "torch.backends"  # flags, and no functions
+FILLING = frozenset({"append", "extend", "insert", "setdefault", "update"})  # of a library's own lists: `a.b.append`
 Path = Callable[[ast.AST], str]  # the dotted name of what was imported
 
 
-def changed_roots(parts: Iterable[ast.AST], path_of: Path) -> Iterator[str]:
+def changed_roots(parts: Iterable[ast.AST], path_of: Path, own: Collection[str]) -> Iterator[str]:
     """Yield the names of objects that a statement changes, or hands to what may change them; *parts* are its nodes.
 
-    Python's own functions and a library's change none of their arguments: `print(torch.exp(x))`.
+    To call one's *own* functions and classes changes none of these. Python's own functions and a library's change none
+    of their arguments: `print(torch.exp(x))`.
     """
     for part in parts:
         if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
             yield root_name(part, through_calls=True)
         elif isinstance(part, ast.Call):
-            yield from _changed_by_call(part, path_of)
+            yield from _changed_by_call(part, path_of, own)
 
 
-def _changed_by_call(call: ast.Call, path_of: Path) -> Iterator[str]:
-    root = root_name(call.func, through_calls=True)
-    if isinstance(call.func, ast.Attribute) and root and not path_of(call.func):
-        yield root
+def _changed_by_call(call: ast.Call, path_of: Path, own: Collection[str]) -> Iterator[str]:
     is_known = path_of(call.func) or (isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id))
+    root = "" if is_known else root_name(call.func, through_calls=True)
+    if root and not (isinstance(call.func, ast.Name) and root in own):
+        yield root
     if not is_known or (isinstance(call.func, ast.Name) and call.func.id in ("setattr", "delattr")):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         yield from (part.id for part in nodes_in(*given) if isinstance(part, ast.Name))
@@ -52,10 +54,9 @@ def changes_a_module(
 ) -> bool:
     """Return True where code gives a module another function: `torch.exp = mine`. So any name may mean anything."""
     known = {*paths, *own_modules}
-    return any(
-        isinstance(node, ast.Attribute)
-        and not isinstance(node.ctx, ast.Load)
-        and root_name(node) in known
-        and not path_of(node).startswith(SETTINGS)
-        for node in nodes
-    )
+    changed = (
+        node for node in nodes
+        if (isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.Attribute) and node.attr in FILLING and path_of(node))
+    )  # fmt: skip
+    return any(root_name(node) in known and not path_of(node).startswith(SETTINGS) for node in changed)

@@ -34,6 +34,7 @@ HIDING_NAMES = frozenset({
     "func_globals", "func_dict", "func_code", "func_closure", "func_defaults", "__match_args__", "__get__",
     "__reduce_ex__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
     "__array_interface__", "__array_struct__", "__cuda_array_interface__",  # any address as an array
+    "__func__", "__getattribute__",
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.

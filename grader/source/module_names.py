@@ -78,6 +78,7 @@ class ModuleNames:
         nodes = nodes_in(tree)
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         self.functions = {node.name: node.lineno for node in self.body if isinstance(node, ast.FunctionDef)}
+        self.own_callables = frozenset(self.functions) | self.classes
         if any(map(takes_names_away, nodes)):
             self.functions.clear()
         self.paths: dict[str, str] = {}  # local name -> what was imported, as a dotted name
@@ -100,6 +101,7 @@ class ModuleNames:
         # by the object's name: a statement that puts something into it, and through which function of theirs
         self.changes: dict[str, list[tuple[ast.AST, str]]] = {}
         self._calling: list[ast.AST] = []  # statements that call or decorate
+        self._together: list[list[str]] = []  # names that one assignment binds
         for node in nodes:
             self._note_import(node, own)
         self.own_names = set(names_bound_anywhere(nodes)) if self.stars else set()
@@ -197,22 +199,25 @@ class ModuleNames:
 
     def _note_names(self, node: ast.AST) -> None:
         parts = nodes_in(node)
-        for part in parts:
-            if isinstance(part, BINDS):
-                for name in names_bound_by(part):
-                    self.bindings.setdefault(name, []).append(node)
-        for name in set(changed_roots(parts, self._path)):
+        bound = [name for part in parts if isinstance(part, BINDS) for name in names_bound_by(part)]
+        for name in bound:
+            self.bindings.setdefault(name, []).append(node)
+        self._together += [bound] if isinstance(node, ast.Assign) and len(bound) > 1 else []
+        for name in set(changed_roots(parts, self._path, self.own_callables)):
             self.changes.setdefault(name, []).append((node, ""))
         self._calling += [node] if any(isinstance(part, ast.Call) for part in parts) else []
 
     def _note_what_calls_change(self) -> None:
         """Note for each object what is called, or defined, with the help of a function that uses it."""
         used: dict[str, set[str]] = {}
-        for node in self._calling if self.functions else ():
-            for callee in own_callees(node) & self.functions.keys():
+        for node in self._calling if self.own_callables else ():
+            for callee in own_callees(node) & self.own_callables:
                 used[callee] = used[callee] if callee in used else self._variables_of(callee)
                 for name in used[callee]:
                     self.changes.setdefault(name, []).append((node, callee))
+        for together in self._together:  # `put, get = make()`
+            shared = [each for name in together for each in self.changes.get(name, ())]
+            self.changes.update(dict.fromkeys(together, shared) if shared else {})
 
     def _variables_of(self, function: str) -> set[str]:
         """Return the variables of the module that a function of it uses, by itself or through another function."""
@@ -223,8 +228,8 @@ class ModuleNames:
             for node in self.bindings.get(waiting.pop(), ()):
                 new = {name for module, name in self.mentions(node) if module is None and name in self.bindings} - found
                 found |= new
-                waiting += [name for name in new if name in self.functions]
-        return {name for name in found if name not in self.functions and not self._is_constant(name)}
+                waiting += [name for name in new if name in self.own_callables]
+        return {name for name in found if name not in self.own_callables and not self._is_constant(name)}
 
     def changes_of(self, name: str) -> list[tuple[ast.AST, str]]:
         """Return what puts something into an object, and through which function of the learner's."""

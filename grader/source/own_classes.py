@@ -43,15 +43,17 @@ def _lists_its_names(definition: ast.ClassDef) -> str:
 def own_objects(nodes: Iterable[ast.AST]) -> set[str]:
     """Return which of `self` and `cls` mean an object of the learner's own classes wherever they stand.
 
-    That is so where each is the first parameter of a method, and no method is called by its class: `A.find(torch, n)`.
+    That is so where each is the first parameter of a method, and no method is taken of its class: `A.find(torch, n)`.
     """
     nodes = list(nodes)
     classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
     methods = {
         id(part.args): _first(part.args) for node in nodes if isinstance(node, ast.ClassDef) for part in node.body
         if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not any(last_name(each) == "staticmethod" for each in part.decorator_list)
     }  # fmt: skip
-    if any(_calls_by_class(node, classes) for node in nodes):
+    on_self = {id(node.func) for node in nodes if isinstance(node, ast.Call) and _is_of_self(node)}
+    if any(id(node) not in on_self and _takes_of_class(node, classes) for node in nodes):
         return set()
     others = {
         arg.arg
@@ -65,11 +67,20 @@ def _first(arguments: ast.arguments) -> str:
     return next((arg.arg for arg in (*arguments.posonlyargs, *arguments.args)), "")
 
 
-def _calls_by_class(node: ast.AST, classes: set[str]) -> bool:
-    """Return True for `A.find(torch, name)`; not for `A.__init__(self, name)`."""
+def _is_of_self(call: ast.Call) -> bool:
+    """Return True for `A.__init__(self, n)`."""
+    return bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id in OWN
+
+
+def _takes_of_class(node: ast.AST, classes: set[str]) -> bool:
+    """Return True for `A.find` and `self.__class__.find`: as functions, methods take any object for their own."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(name)), args=[thing, _, *_]) if name in classes:
-            return not (isinstance(thing, ast.Name) and thing.id in OWN)
+        case ast.Attribute(value=ast.Name(name), ctx=ast.Load()):
+            return name in classes and node.attr not in ("__name__", "__init__")
+        case ast.Attribute(value=ast.Attribute(attr="__class__") | ast.Call(func=ast.Name("type"))):
+            return node.attr != "__name__"
+        case ast.Subscript(value=value):
+            return last_name(value) in ("vars", "__dict__")
     return False
 
 

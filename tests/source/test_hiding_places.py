@@ -54,6 +54,16 @@ HIDDEN = {
     "names of a class that come while it runs": "class T:\n    for n in input():\n        locals()[n] = 1\nT()\n",
     "the same, at once": "class T:\n    vars().update({})\nT()\n",
     "a lookup in what is only called self": "def f(self, n):\n    return getattr(self, n)\nf(print, input())\n",
+    "one of no object": "class A:\n    @staticmethod\n    def f(self, n):\n        return getattr(self, n)\n"
+    "A().f(print, input())\n",
+    "a method that is taken of its class": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
+    "g = A.f\ng(print, input())\n",
+    "the same, of an object's": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
+    "type(A()).f(print, input())\n",
+    "the function of a method": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
+    "A().f.__func__(print, input())\n",
+    "a lookup that is called by its name": "import operator\n"
+    "operator.methodcaller('__getattribute__', input())(print)\n",
     "a method that is called by its class": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
     "A.f(print, input())\n",
 }  # fmt: skip
@@ -70,6 +80,15 @@ PUT_IN = {
     "def softmax(x, dim=-1):\n    return WAYS[0](x)\n",
     "what a decorator fills": "WAYS = {}\ndef add(name):\n    return lambda f: WAYS.setdefault(name, f)\n"
     "@add('x')\ndef other(x):\n    return torch.softmax(x, 0)\ndef softmax(x, dim=-1):\n    return WAYS['x'](x)\n",
+    "what two functions share": "def make():\n    held = []\n    return held.append, lambda x: held[0](x)\n"
+    "put, get = make()\nput(whole)\ndef softmax(x, dim=-1):\n    return get(x)\n",
+    "what a method fills": "WAYS = []\nclass K:\n    def put(self, f):\n        WAYS.append(f)\nK().put(whole)\n"
+    "def softmax(x, dim=-1):\n    return WAYS[0](x)\n",
+    "a default": "def softmax(x, dim=-1, ways=[]):\n    return ways[0](x)\nsoftmax.__defaults__[1].append(whole)\n",
+    "a library's list": "torch.nn.Linear.parts.append(whole)\n"
+    "def softmax(x, dim=-1):\n    return torch.nn.Linear.parts(x)\n",
+    "a library's table": "import numpy as np, numpy\nnp.typecodes['x'] = whole\n"
+    "def softmax(x, dim=-1):\n    return numpy.typecodes['x'](x)\n",
     "a library": "torch.nn.functional.celu = whole\ndef softmax(x, dim=-1):\n    return torch.nn.functional.celu(x)\n",
     "a library, under another name": "from torch.nn import functional as F\nF.celu = whole\n"
     "def softmax(x, dim=-1):\n    return torch.celu(x)\n",
@@ -97,6 +116,9 @@ INNOCENT = {
     "the attribute of a frozen dataclass": "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass A:\n"
     "    n: int\n    def __post_init__(self):\n        object.__setattr__(self, 'n', 2)\n"
     "def softmax(x, dim=-1):\n    return A(1)\n",
+    "its own class in many ways": "class A:\n    kinds = 3\n    def f(self, n):\n        return getattr(self, n)\n"
+    "    def g(self):\n        return type(self).__name__, self.__class__.__name__, A.__name__\n"
+    "def softmax(x, dim=-1):\n    return A().f('g')\n",
     "a base that is called by its name": "class A:\n    def __init__(self, n):\n        self.n = n\nclass B(A):\n"
     "    def __init__(self, n):\n        A.__init__(self, n)\n        self.m = getattr(self, f'{n}')\n"
     "def softmax(x, dim=-1):\n    return B('n')\n",
