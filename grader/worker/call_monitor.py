@@ -7,6 +7,7 @@ the whole process: in any thread, in traced code, in whatever mode.
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import threading
@@ -50,12 +51,30 @@ def _words(name: str) -> str:
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+_ENTRIES: dict[tuple[str, ...], dict[str | CodeType, str | None]] = {}  # what `matches` finds, by name or code
+
+
 @contextmanager
 def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
     """Within this context, raise ForbiddenCall where one of *forbids* is called, and append it to *seen*."""
 
-    def refuse(name: str) -> None:
-        entry = matches(name, forbids)
+    # Of what is in these nothing is made while it is looked up, so nothing can be collected: what the learner's code
+    # does then, where a generator ends, is not watched.
+    known = _ENTRIES.setdefault(forbids, {})
+    folder = _packages_folder()
+
+    def look_up(key: str | CodeType) -> str | None:
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            known[key] = matches(key if isinstance(key, str) else _name_of(key), forbids)
+        finally:
+            if collects:
+                gc.enable()
+        return known[key]
+
+    def refuse(key: str | CodeType) -> None:
+        entry = known[key] if key in known else look_up(key)
         if entry is not None:
             seen.append(entry)
             raise ForbiddenCall(entry)
@@ -63,8 +82,8 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
     def profile(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call":
             refuse(called.__name__)
-        elif event == "call" and _is_watched(frame.f_code):
-            refuse(_name_of(frame.f_code))
+        elif event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and frame.f_code.co_filename.startswith(folder):
+            refuse(frame.f_code)
 
     before = sys.getprofile()
     sys.setprofile(profile)

@@ -7,6 +7,7 @@ mistakes, so that all are observed in exactly the same way.
 from __future__ import annotations
 
 import copy
+import gc
 import time
 import traceback
 from contextlib import nullcontext
@@ -40,6 +41,8 @@ class ModuleHost:
     Attributes:
         record: Where it is set, calls are noted there; the profiler refuses none then.
         draws_by_torch_alone: The module draws random numbers from torch's generator, if at all.
+        keeps_garbage: No garbage is collected after a watched call, until whoever asked has made bytes of the answer
+            and enables it again: code of the learner's that runs then could finish the answer, and nobody would see it.
     """
 
     def __init__(self, namespace: dict[str, Any], forbids: tuple[str, ...] = (), files: frozenset[str] = frozenset()):
@@ -50,6 +53,7 @@ class ModuleHost:
         self.blocker = CallBlocker(forbids)
         self.record: CallRecord | None = None
         self.draws_by_torch_alone = False
+        self.keeps_garbage = False
         self.objects: dict[int, Any] = {}
         self.made = 0
         self.log: list[tuple[Any, ...]] = []
@@ -64,6 +68,8 @@ class ModuleHost:
             watching = (self.record or watch(self.forbids, forbidden)) if is_watched else nullcontext()
             with refuse_graph(self.forbids, forbidden), watching:
                 reply: Reply = getattr(self, f"do_{operation}")(request)
+                if self.keeps_garbage:
+                    gc.disable()
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}
         forbidden += self.blocker.seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import socket
@@ -150,6 +151,7 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         return ModuleHost({}), {"error": describe_error(error, files)}
     host = ModuleHost(namespace, tuple(request["forbids"]), files)
+    host.keeps_garbage = bool(request["forbids"])
     host.draws_by_torch_alone = not any("numpy" in text or "random" in text for text in sources)
     return host, host.perform({"operation": "names", "names": request["names"]})
 
@@ -213,3 +215,6 @@ def _answer(host: ModuleHost, request: Request, bounds: wire.Bounds) -> Reply:
         return pack(host.perform(asked), bounds)  # type: ignore[no-any-return]
     except BaseException as error:  # packing touches objects that a learner made
         return {"error": describe_error(error, host.files)}
+    finally:
+        if host.keeps_garbage:
+            gc.enable()

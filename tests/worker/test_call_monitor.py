@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import traceback
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy
@@ -13,8 +15,9 @@ import torch
 from torch.nn import functional
 from torch.overrides import handle_torch_function
 
+from grader.worker import call_monitor
 from grader.worker.arrays import pack
-from grader.worker.call_monitor import CallBlocker, ForbiddenCall
+from grader.worker.call_monitor import CallBlocker, ForbiddenCall, watch
 from grader.worker.operations import ModuleHost
 from grader.worker.serve import _answer_sequences
 from grader.worker.wire import REPLY, read_frame
@@ -215,6 +218,83 @@ def test_what_an_import_is_made_to_call_is_watched(monkeypatch):
     reply = host.perform({"operation": "call", "target": "f", "args": [X], "kwargs": {}})
 
     assert reply["error"]["text"] == "lr_scheduler"
+
+
+def ends_late(own, work):
+    """A generator in a circle with what it holds: the collector ends it."""
+    own.append(work)
+    try:
+        yield
+    finally:
+        own[0]()
+
+
+def leave_behind(work):
+    own = []
+    made = ends_late(own, work)
+    next(made)
+    own.append(made)
+
+
+@contextmanager
+def collecting_after(objects):
+    before = gc.get_threshold()
+    gc.set_threshold(objects)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.enable()
+
+
+@pytest.mark.parametrize("objects", range(1, 16))
+def test_nothing_is_collected_while_the_watch_looks_a_name_up(objects):
+    """What a generator does at its end runs where the collector comes: it came within the watch, which saw nothing."""
+    found = []
+
+    def note():
+        found.append([frame.name for frame in traceback.extract_stack()])
+
+    call_monitor._ENTRIES.clear()
+    call_monitor.matches.cache_clear()
+    with watch(FORBIDS, []), collecting_after(objects):
+        for method in (
+            "isalpha",
+            "isascii",
+            "isdigit",
+            "islower",
+            "isspace",
+            "istitle",
+            "isupper",
+            "swapcase",
+            "title",
+        ):
+            leave_behind(note)
+            getattr("b", method)()
+            torch.typename(1)
+
+    assert found and not any("profile" in names for names in found)
+
+
+def test_nothing_is_collected_before_an_answer_is_packed():
+    """An answer is not finished by what is left behind, after the watch has ended."""
+    answer = torch.zeros_like(X)
+
+    def f(x):
+        leave_behind(lambda: answer.copy_(x))
+        return {"a": [answer]}
+
+    host = ModuleHost({"f": f}, FORBIDS)
+    host.keeps_garbage = True
+    with collecting_after(1):
+        gc.collect()
+        gc.set_threshold(200)
+        packed = [host.perform({"operation": "call", "target": "f", "args": [X], "kwargs": {}})]
+        gc.set_threshold(1)
+        packed = pack(packed)
+
+        assert not gc.isenabled() and not any(packed[0]["value"]["a"][0].data)
+    host.close()
 
 
 def nodes_of_a_graph(x):
