@@ -14,7 +14,45 @@ from grader.source.scopes import Definition, root_name
 
 SETTINGS = "torch.backends"  # flags, and no functions
 FILLING = frozenset({"append", "extend", "insert", "setdefault", "update"})  # of a library's own lists: `a.b.append`
+ANYTHING = "*"  # in place of an object's name: which ones a function changes was not followed to the end
 Path = Callable[[ast.AST], str]  # the dotted name of what was imported
+Change = tuple[ast.AST, str]
+
+
+class Changes:
+    """The statements of a module that put something into an object, by the object's name."""
+
+    def __init__(self, path_of: Path, own: frozenset[str]) -> None:
+        """Begin with none; *own* are the functions and classes of the module."""
+        self._path_of, self._own = path_of, own
+        self._found: dict[str, list[Change]] = {}
+        self._calling: list[ast.AST] = []  # statements that call or decorate
+        self._together: list[list[str]] = []  # names that one assignment binds: `put, get = make()`
+
+    def note(self, node: ast.AST, parts: list[ast.AST], bound: list[str]) -> None:
+        """Note a statement, its nodes, and the names that it binds."""
+        if isinstance(node, ast.Assign) and len(bound) > 1:
+            self._together.append(bound)
+        for name in set(changed_roots(parts, self._path_of, self._own)):
+            self._found.setdefault(name, []).append((node, ""))
+        if isinstance(node, Definition) or any(isinstance(part, ast.Call) for part in parts):
+            self._calling.append(node)
+
+    def finish(self, variables_of: Callable[[str], set[str]]) -> None:
+        """Note for each variable what is called, or defined, with the help of a function that uses it."""
+        used: dict[str, set[str]] = {}
+        for node in self._calling if self._own else ():
+            for callee in own_callees(node) & self._own:
+                used[callee] = used[callee] if callee in used else variables_of(callee)
+                for name in used[callee]:
+                    self._found.setdefault(name, []).append((node, callee))
+        for together in self._together:
+            shared = [each for name in together for each in self._found.get(name, ())]
+            self._found.update(dict.fromkeys(together, shared) if shared else {})
+
+    def of(self, name: str) -> list[Change]:
+        """Return the statements, each with the module's own function through which it changes the object, or ""."""
+        return [*self._found.get(name, ()), *self._found.get(ANYTHING, ())] if name else []
 
 
 def changed_roots(parts: Iterable[ast.AST], path_of: Path, own: Collection[str]) -> Iterator[str]:

@@ -118,7 +118,7 @@ class _Program:
         """
         if name == EVERYTHING:
             return module.body
-        changing = [node for node, callee in module.changes_of(name) if callee not in self.functions]
+        changing = [node for node, callee in module.changes.of(name) if callee not in self.functions]
         return [*module.bindings.get(name, ()), *changing]
 
     def _reachable(self, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, ModuleNames, ast.AST]]:

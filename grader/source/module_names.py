@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
-from grader.source.changed_at_import import changed_roots, changes_a_module, own_callees
+from grader.source.changed_at_import import ANYTHING, Changes, changes_a_module
 from grader.source.hiding_names import (
     ALL_NAMES,
     HIDING_CALLS,
@@ -98,10 +98,7 @@ class ModuleNames:
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.only_seen = plain_annotations(tree, nodes)
         self.bindings: dict[str, list[ast.AST]] = {}
-        # by the object's name: a statement that puts something into it, and through which function of theirs
-        self.changes: dict[str, list[tuple[ast.AST, str]]] = {}
-        self._calling: list[ast.AST] = []  # statements that call or decorate
-        self._together: list[list[str]] = []  # names that one assignment binds
+        self.changes = Changes(self._path, self.own_callables)
         for node in nodes:
             self._note_import(node, own)
         self.own_names = set(names_bound_anywhere(nodes)) if self.stars else set()
@@ -117,7 +114,7 @@ class ModuleNames:
         self.changes_modules = changes_a_module(nodes, self.paths, self.own_modules, self._path) or any(
             may_rebind(part) for node in self.bindings[AT_IMPORT] for part in self.parts(node)
         )
-        self._note_what_calls_change()
+        self.changes.finish(self._variables_of)
 
     def _foreign(self, node: ast.AST) -> str:
         """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""
@@ -185,7 +182,8 @@ class ModuleNames:
             node = waiting.pop()
             if isinstance(node, Definition):
                 self.bindings.setdefault(node.name, []).append(node)
-                self._calling += [node] if node.decorator_list else []
+                if node.decorator_list:
+                    self.changes.note(node, [], [])
                 node = ast.Tuple([*head_of(node)])  # in which `(name := value)` may stand
                 self._note_names(node)
                 continue
@@ -202,38 +200,19 @@ class ModuleNames:
         bound = [name for part in parts if isinstance(part, BINDS) for name in names_bound_by(part)]
         for name in bound:
             self.bindings.setdefault(name, []).append(node)
-        self._together += [bound] if isinstance(node, ast.Assign) and len(bound) > 1 else []
-        for name in set(changed_roots(parts, self._path, self.own_callables)):
-            self.changes.setdefault(name, []).append((node, ""))
-        self._calling += [node] if any(isinstance(part, ast.Call) for part in parts) else []
-
-    def _note_what_calls_change(self) -> None:
-        """Note for each object what is called, or defined, with the help of a function that uses it."""
-        used: dict[str, set[str]] = {}
-        for node in self._calling if self.own_callables else ():
-            for callee in own_callees(node) & self.own_callables:
-                used[callee] = used[callee] if callee in used else self._variables_of(callee)
-                for name in used[callee]:
-                    self.changes.setdefault(name, []).append((node, callee))
-        for together in self._together:  # `put, get = make()`
-            shared = [each for name in together for each in self.changes.get(name, ())]
-            self.changes.update(dict.fromkeys(together, shared) if shared else {})
+        self.changes.note(node, parts, bound)
 
     def _variables_of(self, function: str) -> set[str]:
         """Return the variables of the module that a function of it uses, by itself or through another function."""
         found, waiting = {function}, [function]
         while waiting:
             if len(found) > MAX_FOLLOWED:
-                return {EVERYTHING}
+                return {ANYTHING}
             for node in self.bindings.get(waiting.pop(), ()):
                 new = {name for module, name in self.mentions(node) if module is None and name in self.bindings} - found
                 found |= new
                 waiting += [name for name in new if name in self.own_callables]
         return {name for name in found if name not in self.own_callables and not self._is_constant(name)}
-
-    def changes_of(self, name: str) -> list[tuple[ast.AST, str]]:
-        """Return what puts something into an object, and through which function of the learner's."""
-        return [*self.changes.get(name, ()), *self.changes.get(EVERYTHING, ())] if name else []
 
     def _is_constant(self, name: str) -> bool:
         """Return True for a number or a text, in which nothing can be put, and for a class or what was imported."""
