@@ -38,7 +38,14 @@ from grader.source.hiding_names import (
     used_of_all,
     used_place,
 )
-from grader.source.own_classes import assembles_a_key, makes_attributes, own_objects
+from grader.source.own_classes import (
+    assembles_a_key,
+    begins_with_a_text,
+    fills_its_names,
+    listed_names,
+    makes_attributes,
+    own_objects,
+)
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import (
     Definition,
@@ -91,6 +98,7 @@ class ModuleNames:
         stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         self.own_objects = {"super", *own_objects(nodes)} - stored
         self.own_objects -= {node.name for node in nodes if isinstance(node, Definition)}
+        self.listed = listed_names(nodes)
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
@@ -295,6 +303,8 @@ class ModuleNames:
                 return found
             case _ if found := makes_attributes(node):
                 return found
+            case ast.Attribute() | ast.Subscript() if fills_its_names(node):
+                return "__dict__"
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
@@ -328,9 +338,7 @@ class ModuleNames:
                 is_unread = not any(map(text_of, given[:2])) and self._is_not_own(thing, node)
                 found = is_unread or any(map(self._is_assembled, given[:2]))
             case ast.Call(args=[thing, *_] as given) if name in SETTERS:
-                thing = node.func.value if isinstance(node.func, ast.Attribute) and len(given) < 3 else thing
-                is_unread = not any(map(text_of, given[:2])) and self._is_not_own(thing, node)
-                found = is_unread or any(map(self._is_assembled, given[:2]))
+                found = self._sets_unread_name(node, thing, given)
             case ast.Dict():
                 found = any(map(self._is_assembled, assembles_a_key(node)))
                 name = "a key that is put together"
@@ -344,6 +352,15 @@ class ModuleNames:
                 # in other hands it looks up what it is told
                 found = name in LOOKUPS | SETTERS and id(node) not in self.called
         return name if found else ""
+
+    def _sets_unread_name(self, call: ast.Call, thing: ast.expr, given: list[ast.expr]) -> bool:
+        """Return True for `setattr(x, n, v)`, unless *n* stands there, or begins there and is one's own object's."""
+        key = given[1] if len(given) > 1 else thing
+        if isinstance(call.func, ast.Attribute) and last_name(call.func.value) != "object":  # x.__setattr__(n, v)
+            thing, key = call.func.value, thing
+        is_begun = begins_with_a_text(key) or (isinstance(key, ast.Name) and key.id in self.listed)
+        is_read = text_of(key) or (is_begun and not self._is_not_own(thing, call))
+        return not is_read or self._is_assembled(key)
 
     def _known_name(self, node: ast.AST) -> str:
         """Return the last name of what is called or used, as its module calls it: `attrgetter`, imported as `a`."""

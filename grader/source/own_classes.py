@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 
 from grader.source.hiding_names import ALL_NAMES, last_name, text_of
-from grader.source.scopes import Definition
+from grader.source.parse import nodes_in
+from grader.source.scopes import Definition, names_bound_by
 
 OWN = ("self", "cls")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+# of methods: the class is told of to these, or its function is in no other hands with those
+TOLD = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__"})
+DECORATORS = frozenset({"abstractmethod", "cached_property", "classmethod", "no_grad", "inference_mode", "property"})
 
 
 def makes_attributes(node: ast.AST) -> str:
@@ -43,48 +49,127 @@ def _lists_its_names(definition: ast.ClassDef) -> str:
 def own_objects(nodes: Iterable[ast.AST]) -> set[str]:
     """Return which of `self` and `cls` mean an object of the learner's own classes wherever they stand.
 
-    That is so where each is the first parameter of a method, and no method is taken of its class: `A.find(torch, n)`.
+    That is so where each is the first parameter of a method, and no method is taken of its class, where it would take
+    any object for its own: `A.find(torch, n)`, `keep(A)`, `@keep`.
     """
     nodes = list(nodes)
-    classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    methods = {
-        id(part.args): _first(part.args) for node in nodes if isinstance(node, ast.ClassDef) for part in node.body
-        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)
-        and not any(last_name(each) == "staticmethod" for each in part.decorator_list)
-    }  # fmt: skip
-    on_self = {id(node.func) for node in nodes if isinstance(node, ast.Call) and _is_of_self(node)}
-    if any(id(node) not in on_self and _takes_of_class(node, classes) for node in nodes):
-        return set()
+    classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
+    methods = [part for each in classes.values() for part in each.body if isinstance(part, Function)]
+    first = {id(part.args): _first(part.args) for part in methods if _is_plain(part)}
     others = {
         arg.arg
         for node in nodes if isinstance(node, ast.arguments)
-        for arg in ast.walk(node) if isinstance(arg, ast.arg) and arg.arg != methods.get(id(node))
+        for arg in ast.walk(node) if isinstance(arg, ast.arg) and arg.arg != first.get(id(node))
     }  # fmt: skip
-    return set(OWN) - others
+    return set() if _gives_away(nodes, classes.keys(), {part.name for part in methods}) else set(OWN) - others
+
+
+def _is_plain(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return method.name not in TOLD and all(last_name(each) in DECORATORS for each in method.decorator_list)
 
 
 def _first(arguments: ast.arguments) -> str:
     return next((arg.arg for arg in (*arguments.posonlyargs, *arguments.args)), "")
 
 
-def _is_of_self(call: ast.Call) -> bool:
-    """Return True for `A.__init__(self, n)`."""
-    return bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id in OWN
-
-
-def _takes_of_class(node: ast.AST, classes: set[str]) -> bool:
-    """Return True for `A.find` and `self.__class__.find`: as functions, methods take any object for their own."""
-    match node:
-        case ast.Attribute(value=ast.Name(name), ctx=ast.Load()):
-            return name in classes and node.attr not in ("__name__", "__init__")
-        case ast.Attribute(value=ast.Attribute(attr="__class__") | ast.Call(func=ast.Name("type"))):
-            return node.attr != "__name__"
-        case ast.Subscript(value=value):
-            return last_name(value) in ("vars", "__dict__")
+def _gives_away(nodes: list[ast.AST], classes: Collection[str], methods: Collection[str]) -> bool:
+    """Return True where a class is used but to make an object, to derive from it, or to test for it."""
+    fine = {id(part) for node in nodes for part in _fine_places(node)}
+    for node in nodes:
+        match node:
+            case ast.Name(name, ast.Load()) if name in classes and id(node) not in fine:
+                return True
+            case ast.Attribute(value=ast.Name("cls" | "__class__") | ast.Call(func=ast.Name("super"))) as taken:
+                if taken.attr in methods and taken.attr[:2] != "__" and id(taken) not in fine:
+                    return True
+            case ast.Attribute(value=ast.Attribute(attr="__class__") | ast.Call(func=ast.Name("type"))):
+                if node.attr != "__name__":
+                    return True
     return False
+
+
+def _fine_places(node: ast.AST) -> Iterable[ast.AST]:
+    """Yield where a class may stand, and `A.__init__` of `A.__init__(self, n)`."""
+    match node:
+        case ast.Call(func=ast.Name("isinstance" | "issubclass" | "super"), args=args):
+            yield from (part for argument in args for part in nodes_in(argument))
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name), args=[ast.Name(first), *_]) if first in OWN:
+            yield name
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name("super"))) as func):
+            yield func
+        case ast.Call(func=ast.Name() as func):
+            yield func
+        case ast.Attribute(value=ast.Name() as name, attr="__name__"):
+            yield name
+        case ast.ClassDef(bases=bases):
+            yield from bases
+        case ast.arg(annotation=found) | ast.FunctionDef(returns=found) | ast.AnnAssign(annotation=found) if found:
+            yield from nodes_in(found)
 
 
 def assembles_a_key(node: ast.AST) -> Iterable[ast.expr]:
     """Yield the keys of a dictionary that may be a class's, which are not written as one text."""
     if isinstance(node, ast.Dict):
         yield from (key for key in node.keys if key is not None and text_of(key) is None)
+
+
+def begins_with_a_text(name: ast.expr) -> bool:
+    """Return True for a name that stands there as far as its beginning: `f"w{i}"`, `"w" + i`; none of Python's own."""
+    while isinstance(name, ast.BinOp):
+        name = name.left
+    begin = name.values[0] if isinstance(name, ast.JoinedStr) and name.values else name
+    return (text_of(begin) or "_")[0] != "_"
+
+
+def listed_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the variables that are given texts alone that stand there: `for name in ("wq", "wk")`."""
+    nodes = list(nodes)
+    listed: Counter[str] = Counter()
+    for node in nodes:
+        if isinstance(node, ast.For | ast.comprehension):
+            listed.update(_names_of_texts(node.target, _items(node.iter)))
+    bound = Counter(
+        name for node in nodes if not isinstance(node, Function | ast.alias) for name in names_bound_by(node)
+    )
+    return {name for name, times in listed.items() if bound[name] == times}
+
+
+def _items(listed: ast.expr) -> list[ast.expr]:
+    match listed:
+        case ast.Tuple(items) | ast.List(items) | ast.Set(items) | ast.Dict(items):
+            return [item for item in items if item is not None]
+        case ast.Call(func=ast.Attribute(value=ast.Dict(keys), attr="items" | "keys")):
+            return [ast.Tuple([key]) if listed.func.attr == "items" and key else key for key in keys]  # type: ignore
+        case ast.Call(func=ast.Attribute(value=ast.Constant(str(text)), attr="split"), args=[]):
+            return [ast.Constant(word) for word in text.split()]
+    return []
+
+
+def _names_of_texts(target: ast.expr, items: list[ast.expr]) -> Iterable[str]:
+    """Yield a loop's variables that are given texts alone, of which none begins as Python's own names do."""
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    for place, part in enumerate(parts):
+        given = [_part_of(item, place) if isinstance(target, ast.Tuple) else item for item in items]
+        if (
+            given
+            and isinstance(part, ast.Name)
+            and all(each is not None and begins_with_a_text(each) for each in given)
+        ):
+            yield part.id
+
+
+def _part_of(item: ast.expr, place: int) -> ast.expr | None:
+    parts = item.elts if isinstance(item, ast.Tuple | ast.List) else []
+    return parts[place] if place < len(parts) else None
+
+
+def fills_its_names(node: ast.AST) -> bool:
+    """Return True for `x.__dict__.update(...)`, and for `x.__dict__[n] = v` where *n* does not stand there."""
+    match node:
+        case ast.Attribute(value=holder, attr="update" | "setdefault" | "__setitem__" | "__ior__"):
+            return last_name(holder) in ("__dict__", "vars")
+        case ast.Subscript(value=holder, slice=key, ctx=ast.Store()):
+            return last_name(holder) in ("__dict__", "vars") and not begins_with_a_text(key)
+        case ast.AugAssign(target=holder):
+            return last_name(holder) == "__dict__"
+    return False

@@ -62,6 +62,19 @@ HIDDEN = {
     "type(A()).f(print, input())\n",
     "the function of a method": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
     "A().f.__func__(print, input())\n",
+    "a method that a decorator keeps": "def keep(f):\n    return f\nclass A:\n    @keep\n    def f(self, n):\n"
+    "        return getattr(self, n)\nA().f(input())\n",
+    "a class in other hands": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
+    "[g] = [k.f for k in [A]]\ng(print, input())\n",
+    "a class that is told of": "class B:\n    def __set_name__(self, owner, name):\n        owner.f(print, name)\n"
+    "class A:\n    b = B()\n    def f(self, n):\n        return getattr(self, n)\nA().f(input())\n",
+    "a method of the class itself": "class A:\n    def f(self, n):\n        return getattr(self, n)\n    @classmethod\n"
+    "    def g(cls, x, n):\n        return cls.f(x, n)\nA.g(print, input())\n",
+    "any attribute of its own": "class A:\n    def __init__(self, n):\n        setattr(self, n, 1)\nA(input())\n",
+    "one of a list, and another": "class A:\n    def __init__(self, name):\n        for name in ('wq', name):\n"
+    "            setattr(self, name, 1)\nA(input())\n",
+    "the same, in its dictionary": "class A:\n    def __init__(self, n):\n        self.__dict__[n] = 1\nA(input())\n",
+    "all of them at once": "class A:\n    def __init__(self, **k):\n        self.__dict__.update(k)\nA(**input())\n",
     "a lookup that is called by its name": "import operator\n"
     "operator.methodcaller('__getattribute__', input())(print)\n",
     "a method that is called by its class": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
@@ -111,7 +124,10 @@ INNOCENT = {
     "a script of one's own": "import torch\n@torch.jit.script\ndef h(x: torch.Tensor):\n    return x\n"
     "def softmax(x, dim=-1):\n    return h(x)\n",
     "attributes of its own, by number": "class A:\n    def __init__(self, n, **more):\n        for i in range(n):\n"
-    "            setattr(self, f'w{i}', i)\n        for k, v in more.items():\n            setattr(self, k, v)\n"
+    "            setattr(self, f'w{i}', i)\n            self.__dict__[f'v{i}'] = i\n"
+    "        for name in ('wq', 'wk'):\n            setattr(self, name, 1)\n"
+    "        for name, size in {'a': 1}.items():\n            setattr(self, name, size)\n"
+    "        [setattr(self, each, n) for each, n in (('b', 1), ('c', 2))]\n"
     "def softmax(x, dim=-1):\n    return A(3, b=1)\n",
     "the attribute of a frozen dataclass": "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass A:\n"
     "    n: int\n    def __post_init__(self):\n        object.__setattr__(self, 'n', 2)\n"
