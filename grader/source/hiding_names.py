@@ -56,7 +56,7 @@ RUNNING_TEXT = frozenset({
     "string.Formatter", "logging.config", "jinja2", "sympy", "numpy.load", "numpy.testing.rundocs",
     "numpy.testing.measure", "numpy.f2py", "torch.ao", "torch.export", "torch.fx", "torch.hub",
     "torch.jit.CompilationUnit", "torch.jit.load", "torch.multiprocessing", "torch.nativert", "torch.onnx",
-    "torch.overrides", "torch.quantization", "torch.utils.benchmark", "torch.utils.bundled_inputs",
+    "torch.compile", "torch.overrides", "torch.quantization", "torch.utils.benchmark", "torch.utils.bundled_inputs",
     "torch.utils.cpp_extension", "torch.utils.model_zoo",
 })
 # Of the standard library, what a function may use without hiding anything. Of the rest nobody knows it all: much of it

@@ -45,6 +45,7 @@ from grader.source.own_classes import (
     listed_names,
     makes_attributes,
     own_objects,
+    types_in_other_hands,
 )
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import (
@@ -95,9 +96,9 @@ class ModuleNames:
         self.harmless, self.named = harmless_nodes(nodes), named_lookups(nodes)
         self.only_named = modules_only_named(nodes)
         self.called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-        stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        self.own_objects = {"super", *own_objects(nodes)} - stored
-        self.own_objects -= {node.name for node in nodes if isinstance(node, Definition)}
+        bound = {name for node in nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
+        self.own_objects = {"super", *own_objects(nodes)} - bound
+        self.types = types_in_other_hands(nodes)
         self.listed = listed_names(nodes)
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
@@ -305,6 +306,8 @@ class ModuleNames:
                 return found
             case ast.Attribute() | ast.Subscript() if fills_its_names(node):
                 return "__dict__"
+            case ast.Name() if id(node) in self.types:
+                return "type"
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
@@ -360,7 +363,7 @@ class ModuleNames:
             thing, key = call.func.value, thing
         is_begun = begins_with_a_text(key) or (isinstance(key, ast.Name) and key.id in self.listed)
         is_read = text_of(key) or (is_begun and not self._is_not_own(thing, call))
-        return not is_read or self._is_assembled(key)
+        return not is_read or self._is_assembled(key) or (text_of(key) or "").startswith("__")
 
     def _known_name(self, node: ast.AST) -> str:
         """Return the last name of what is called or used, as its module calls it: `attrgetter`, imported as `a`."""

@@ -18,6 +18,7 @@ from grader.source.scopes import Definition, names_bound_by
 OWN = ("self", "cls")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # of methods: the class is told of to these, or its function is in no other hands with those
+CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
 TOLD = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__"})
 DECORATORS = frozenset({"abstractmethod", "cached_property", "classmethod", "no_grad", "inference_mode", "property"})
 
@@ -25,15 +26,33 @@ DECORATORS = frozenset({"abstractmethod", "cached_property", "classmethod", "no_
 def makes_attributes(node: ast.AST) -> str:
     """Return what in a node makes a class, or takes attributes by their places, with names that do not stand there."""
     match node:
-        case ast.Call(func=ast.Name("type"), args=[_, _, *_]):
+        case ast.Call(func=ast.Name("type"), args=args) if len(args) != 1 or _is_type_of_something(args[0]):
             return "type"
+        case ast.Call(func=ast.Attribute(attr="__class__", value=of)) if last_name(of) in ("__class__", *CLASSES):
+            return "__class__"
         case ast.ClassDef(bases=bases):
             return "type" if any(last_name(base) == "type" for base in bases) else _lists_its_names(node)
-        case ast.Attribute(attr="__class__", ctx=ast.Store() | ast.Del()):
-            return "__class__"
+        case ast.Attribute(attr="__class__" | "__dict__" as name, ctx=ast.Store() | ast.Del()):
+            return name
         case ast.MatchClass(cls=cls, patterns=[_, *_]) if not isinstance(vars(builtins).get(last_name(cls)), type):
             return last_name(cls)
     return ""
+
+
+def _is_type_of_something(node: ast.expr) -> bool:
+    """Return True for what is not one object: `type(*parts)`, `type(type(x))`."""
+    return isinstance(node, ast.Starred) or last_name(node) in ("type", "__class__", *CLASSES)
+
+
+def types_in_other_hands(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return where `type` stands by itself, but to be called, tested for or annotated."""
+    nodes = list(nodes)
+    fine = {id(part) for node in nodes for part in _fine_places(node)}
+    compared = {id(part) for node in nodes if isinstance(node, ast.Compare) for part in (node.left, *node.comparators)}
+    named = (
+        node for node in nodes if isinstance(node, ast.Name) and node.id == "type" and isinstance(node.ctx, ast.Load)
+    )
+    return {id(node) for node in named} - fine - compared
 
 
 def _lists_its_names(definition: ast.ClassDef) -> str:

@@ -49,6 +49,16 @@ HIDDEN = {
     "setting in other hands": "list(map(setattr, [id], [input()], [1]))\n",
     "a class that a call makes": "T = type('T', (), {input(): 1})\n",
     "a key that is put together": "def f(**k):\n    pass\nf(**{'__mat' + 'ch_args__': 1})\n",
+    "the same, of one text": "T = type(*('T', (), {}))\n",
+    "the same, of the type of a type": "T = type(type(1))('T', (), {})\n",
+    "the same, of a class's class": "T = int.__class__('T', (), {})\n",
+    "the same, in other hands": "t = type\nT = t('T', (), {})\n",
+    "one's own class, set by its name": "class A:\n    pass\nsetattr(A(), '__class__', int)\n",
+    "an object's whole dictionary": "class A:\n    pass\nA().__dict__ = {input(): 1}\n",
+    "a function that is handled as self": "try:\n    1\nexcept ValueError as self:\n    getattr(self, input())\n",
+    "one that is imported as self": "from torch.nn.functional import relu as self\ngetattr(self, input())\n",
+    "one that a pattern calls self": "match softmax:\n    case self:\n        getattr(self, input())\n",
+    "calls that are compiled": "import torch\nf = torch.compile(print, backend='eager')\n",
     "a class of classes": "class M(type):\n    pass\nM('T', (), {})\n",
     "a kind of module": "import torch\nclass M(type(torch)):\n    pass\nM('m')\n",
     "names of a class that come while it runs": "class T:\n    for n in input():\n        locals()[n] = 1\nT()\n",
@@ -146,7 +156,8 @@ INNOCENT = {
     "def softmax(x, dim=-1):\n    LOG.debug('%s', h(1))\n    return x, K.A\n",
     "windows of an array": "import numpy as np\n"
     "def softmax(x, dim=-1):\n    return np.lib.stride_tricks.sliding_window_view(x, 2)\n",
-    "its own class": "def softmax(x, dim=-1):\n    return type(x)(x), isinstance(x, type), x.__class__\n",
+    "its own class": "def softmax(x, dim=-1):\n    y = map(lambda each: type(each), [x])\n"
+    "    return type(x)(x), isinstance(x, type), x.__class__, type(x) is int, y\n",
 }  # fmt: skip
 
 
