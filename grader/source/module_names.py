@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
 from grader.source.changed_at_import import ANYTHING, Changes, changes_a_module
@@ -96,10 +96,8 @@ class ModuleNames:
         self.harmless, self.named = harmless_nodes(nodes), named_lookups(nodes)
         self.only_named = modules_only_named(nodes)
         self.called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-        bound = {name for node in nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
-        self.own_objects = {"super", *own_objects(nodes)} - bound
+        self._nodes = nodes
         self.types = types_in_other_hands(nodes)
-        self.listed = listed_names(nodes)
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
@@ -124,6 +122,17 @@ class ModuleNames:
             may_rebind(part) for node in self.bindings[AT_IMPORT] for part in self.parts(node)
         )
         self.changes.finish(self._variables_of)
+
+    @cached_property
+    def own_objects(self) -> set[str]:
+        """The names that mean an object of the learner's own classes wherever they stand."""
+        bound = {name for node in self._nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
+        return {"super", *own_objects(self._nodes)} - bound
+
+    @cached_property
+    def listed(self) -> set[str]:
+        """The variables that are given texts alone that stand there."""
+        return listed_names(self._nodes)
 
     def _foreign(self, node: ast.AST) -> str:
         """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""

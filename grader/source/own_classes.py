@@ -44,15 +44,14 @@ def _is_type_of_something(node: ast.expr) -> bool:
     return isinstance(node, ast.Starred) or last_name(node) in ("type", "__class__", *CLASSES)
 
 
-def types_in_other_hands(nodes: Iterable[ast.AST]) -> set[int]:
+def types_in_other_hands(nodes: Collection[ast.AST]) -> set[int]:
     """Return where `type` stands by itself, but to be called, tested for or annotated."""
-    nodes = list(nodes)
+    named = {id(node) for node in nodes if isinstance(node, ast.Name) and node.id == "type"}
+    if not named:  # as in most
+        return set()
     fine = {id(part) for node in nodes for part in _fine_places(node)}
     compared = {id(part) for node in nodes if isinstance(node, ast.Compare) for part in (node.left, *node.comparators)}
-    named = (
-        node for node in nodes if isinstance(node, ast.Name) and node.id == "type" and isinstance(node.ctx, ast.Load)
-    )
-    return {id(node) for node in named} - fine - compared
+    return named - fine - compared
 
 
 def _lists_its_names(definition: ast.ClassDef) -> str:
