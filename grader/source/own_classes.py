@@ -17,8 +17,8 @@ from grader.source.scopes import Definition, names_bound_by
 
 OWN = ("self", "cls")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-# of methods: the class is told of to these, or its function is in no other hands with those
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
+# Of methods: to these the class is told, and with those the function is in no other hands.
 TOLD = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__"})
 DECORATORS = frozenset({"abstractmethod", "cached_property", "classmethod", "no_grad", "inference_mode", "property"})
 
@@ -26,9 +26,9 @@ DECORATORS = frozenset({"abstractmethod", "cached_property", "classmethod", "no_
 def makes_attributes(node: ast.AST) -> str:
     """Return what in a node makes a class, or takes attributes by their places, with names that do not stand there."""
     match node:
-        case ast.Call(func=ast.Name("type"), args=args) if len(args) != 1 or _is_type_of_something(args[0]):
+        case ast.Call(func=ast.Name("type"), args=args) if len(args) != 1 or _is_class(args[0]):
             return "type"
-        case ast.Call(func=ast.Attribute(attr="__class__", value=of)) if last_name(of) in ("__class__", *CLASSES):
+        case ast.Call(func=ast.Attribute(attr="__class__", value=of)) if _is_class(of):
             return "__class__"
         case ast.ClassDef(bases=bases):
             return "type" if any(last_name(base) == "type" for base in bases) else _lists_its_names(node)
@@ -39,9 +39,11 @@ def makes_attributes(node: ast.AST) -> str:
     return ""
 
 
-def _is_type_of_something(node: ast.expr) -> bool:
-    """Return True for what is not one object: `type(*parts)`, `type(type(x))`."""
-    return isinstance(node, ast.Starred) or last_name(node) in ("type", "__class__", *CLASSES)
+def _is_class(node: ast.expr) -> bool:
+    """Return True for what may be a class, or more than one object: `int`, `type(x)`, `x.__class__`, `*parts`."""
+    if isinstance(node, ast.Name):
+        return node.id in CLASSES
+    return isinstance(node, ast.Starred) or last_name(node) in ("type", "__class__")
 
 
 def types_in_other_hands(nodes: Collection[ast.AST]) -> set[int]:

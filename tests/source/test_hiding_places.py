@@ -157,7 +157,7 @@ INNOCENT = {
     "windows of an array": "import numpy as np\n"
     "def softmax(x, dim=-1):\n    return np.lib.stride_tricks.sliding_window_view(x, 2)\n",
     "its own class": "def softmax(x, dim=-1):\n    y = map(lambda each: type(each), [x])\n"
-    "    return type(x)(x), isinstance(x, type), x.__class__, type(x) is int, y\n",
+    "    return type(x)(x), isinstance(x, type), x.__class__, type(x) is int, y, type(list(x))\n",
 }  # fmt: skip
 
 

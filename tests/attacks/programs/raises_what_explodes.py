@@ -1,7 +1,7 @@
 """
 tries = "exceptions whose text, name and representation raise or never end"
 entry = "answers that are no values: views, cycles, exploding exceptions, crashes"
-lesson = "softmax"
+lesson = "causal_mask"
 state = "graded"
 score = 1.0
 mistake = "exception"
@@ -24,5 +24,5 @@ class Explodes(Exception):
 Endless = type("E" * 1_000_000, (Explodes,), {"__str__": lambda self: "x" * 10**8})
 
 
-def softmax(x, dim=-1):
-    raise (Endless if x.dim() == 2 else Explodes)("boom")
+def causal_mask(size, *given, **named):
+    raise (Endless if size == 4 else Explodes)("boom")

@@ -1,9 +1,9 @@
 """
 tries = "to return generators, promises, modules and types in the place of values"
 entry = "answers that are no values: views, cycles, exploding exceptions, crashes"
-lesson = "softmax"
+lesson = "causal_mask"
 state = "graded"
-score = 1.1
+score = 1.0
 """
 
 import torch
@@ -14,7 +14,8 @@ def lazily():
         yield torch.ones(3, 5)
 
 
-def softmax(x, dim=-1):
-    if x.dim() == 2:
+def causal_mask(size, *given, **named):
+    if size == 4:
         return lazily()
+    x = torch.ones(size, size)
     return [torch, type, lazily, lambda: x, x.to("meta"), x.to_sparse(), memoryview(b"x"), Ellipsis]

@@ -4,7 +4,8 @@ entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson
 
 [lessons.softmax]
 state = "graded"
-score = 10.0
+score = 1.0
+mistake = "forbidden-call"
 
 [lessons.attention]
 state = "graded"
