@@ -9,9 +9,12 @@ import ast
 import builtins
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from grader.source.hiding_names import LIBRARIES
 from grader.source.parse import nodes_in
 from grader.source.scopes import Definition, root_name
 
+OF_TENSORS = frozenset({"data", "grad", "requires_grad"})
+TOLD = ("__name__", "__doc__")  # of a function, when it is tried
 SETTINGS = "torch.backends"  # flags, and no functions
 FILLING = frozenset({"append", "extend", "insert", "setdefault", "update"})  # of a library's own lists: `a.b.append`
 ANYTHING = "*"  # in place of an object's name: which ones a function changes was not followed to the end
@@ -22,9 +25,14 @@ Change = tuple[ast.AST, str]
 class Changes:
     """The statements of a module that put something into an object, by the object's name."""
 
-    def __init__(self, path_of: Path, own: frozenset[str]) -> None:
-        """Begin with none; *own* are the functions and classes of the module."""
+    def __init__(
+        self, nodes: Iterable[ast.AST], path_of: Path, functions: Collection[str], own: frozenset[str]
+    ) -> None:
+        """Begin with none; *own* are the functions and classes of the module, *nodes* all that it has."""
         self._path_of, self._own = path_of, own
+        self._fixed = (
+            frozenset() if _uses_attributes(nodes, functions) else frozenset(functions)
+        )  # nothing is put in them
         self._found: dict[str, list[Change]] = {}
         self._calling: list[ast.AST] = []  # statements that call or decorate
         self._together: list[list[str]] = []  # names that one assignment binds: `put, get = make()`
@@ -33,7 +41,7 @@ class Changes:
         """Note a statement, its nodes, and the names that it binds."""
         if isinstance(node, ast.Assign) and len(bound) > 1:
             self._together.append(bound)
-        for name in set(changed_roots(parts, self._path_of, self._own)):
+        for name in set(changed_roots(parts, self._path_of, self._own)) - self._fixed:
             self._found.setdefault(name, []).append((node, ""))
         if isinstance(node, Definition) or any(isinstance(part, ast.Call) for part in parts):
             self._calling.append(node)
@@ -72,10 +80,33 @@ def _changed_by_call(call: ast.Call, path_of: Path, own: Collection[str]) -> Ite
     is_known = path_of(call.func) or (isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id))
     root = "" if is_known else root_name(call.func, through_calls=True)
     if root and not (isinstance(call.func, ast.Name) and root in own):
-        yield root
+        # what one's own function returns is seen where it is called, and `torch.exp(x)` is new
+        is_new = not root_name(call.func) and (root in own or path_of(ast.Name(root)).partition(".")[0] in LIBRARIES)
+        yield from () if is_new else (root,)
     if not is_known or (isinstance(call.func, ast.Name) and call.func.id in ("setattr", "delattr")):
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        yield from (part.id for part in nodes_in(*given) if isinstance(part, ast.Name))
+        given = nodes_in(*call.args, *(keyword.value for keyword in call.keywords))
+        called = {id(part.func) for part in given if isinstance(part, ast.Call)}  # what it returns is handed over
+        names = (part for part in given if isinstance(part, ast.Name) and id(part) not in called)
+        yield from (name.id for name in names if not path_of(name))  # `f(torch.ones(3))` hands over no module
+
+
+def _uses_attributes(nodes: Iterable[ast.AST], functions: Collection[str]) -> bool:
+    """Return True for a module that gives attributes to what may be a function, or reads one of its own: `f.ways`."""
+    for node in nodes:
+        match node:
+            case ast.Attribute(value=ast.Name(name), attr=attr) if name in functions and attr not in TOLD:
+                return True
+            case ast.Attribute(value=ast.Name(name), attr=attr, ctx=ast.Store() | ast.Del()):
+                if name not in ("self", "cls") and attr not in OF_TENSORS:
+                    return True
+            case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Attribute(attr="__dict__" | "__setattr__"):
+                return True
+            case (
+                ast.Name("setattr" | "vars" | "wraps" | "update_wrapper")
+                | ast.Attribute(attr="wraps" | "update_wrapper")
+            ):
+                return True
+    return False
 
 
 def own_callees(statement: ast.AST) -> set[str]:

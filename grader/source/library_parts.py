@@ -23,7 +23,8 @@ KNOWN_PARTS = {
     }),
     "numpy": frozenset({
         "dtypes", "exceptions", "fft", "lib.stride_tricks.sliding_window_view", "linalg", "polynomial", "random",
-        "testing.assert_allclose", "typing", "version",
+        "testing.assert_allclose", "testing.assert_almost_equal", "testing.assert_array_almost_equal",
+        "testing.assert_array_equal", "testing.assert_equal", "typing", "version",
     }),
 }
 # fmt: on

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
@@ -55,6 +54,7 @@ from grader.source.scopes import (
     names_bound_anywhere,
     names_bound_by,
     names_read,
+    open_case,
     root_name,
 )
 from grader.worker.main_guard import without_main_guard
@@ -105,7 +105,7 @@ class ModuleNames:
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.only_seen = plain_annotations(tree, nodes)
         self.bindings: dict[str, list[ast.AST]] = {}
-        self.changes = Changes(self._path, self.own_callables)
+        self.changes = Changes(nodes, self._path, self.functions, self.own_callables)
         for node in nodes:
             self._note_import(node, own)
         self.own_names = set(names_bound_anywhere(nodes)) if self.stars else set()
@@ -205,7 +205,7 @@ class ModuleNames:
                 node = ast.Tuple([*head_of(node)])  # in which `(name := value)` may stand
                 self._note_names(node)
                 continue
-            parts = [part for child in ast.iter_child_nodes(node) for part in _open_case(child)]
+            parts = [part for child in ast.iter_child_nodes(node) for part in open_case(child)]
             inner = [part for part in parts if isinstance(part, BODY)]
             waiting += inner
             if inner:  # or a body would be read once for each statement around it
@@ -396,8 +396,3 @@ class ModuleNames:
 @lru_cache(maxsize=32)  # of a learner's lessons in turn
 def read_module(source: str, own: frozenset[str]) -> ModuleNames:
     return ModuleNames(parse(source), own)
-
-
-def _open_case(node: ast.AST) -> Iterable[ast.AST]:
-    """Return what is in a `case`, whose names are those of the `match`; any other node as it is."""
-    return ast.iter_child_nodes(node) if isinstance(node, ast.match_case) else [node]

@@ -141,3 +141,8 @@ def attributes_given(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield from (target.id for target in targets if isinstance(target, ast.Name))
                 if isinstance(part, Definition):
                     yield part.name
+
+
+def open_case(node: ast.AST) -> Iterable[ast.AST]:
+    """Return what is in a `case`, whose names are those of the `match`; any other node as it is."""
+    return ast.iter_child_nodes(node) if isinstance(node, ast.match_case) else [node]

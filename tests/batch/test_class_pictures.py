@@ -46,7 +46,9 @@ def moving_average(x, window):
 MARKUP = "</title><script>alert(1)</script><img src=x onerror=alert(1)>"
 FORBIDDEN = re.compile(r"<(script|img)|\x1b|style=|(x|y|width|height|points|fill)=\"[^\"]*(nan|inf)")
 HOSTILE = {
-    "markup": f"raise type({MARKUP!r}, (ValueError,), {{}})({MARKUP!r} + chr(27) + '[2J' + 'x' * 10**6)",
+    "markup": "class E(ValueError): pass\n"
+    f"        E.__name__ = {MARKUP!r}\n"
+    f"        raise E({MARKUP!r} + chr(27) + '[2J' + 'x' * 10**6)",
     "text": f"return [{MARKUP!r}] * 16",
     "NaN": "return right(x, window) * float('nan')",
     "infinities": "return right(x, window) / 0.0",

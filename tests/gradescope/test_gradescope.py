@@ -37,7 +37,9 @@ for name in ("results/results.json", "source/settings.json", "source/course/solu
 
 def moving_average(x, window):
     print(x)
-    raise type("E" + repr(x), (Exception,), {{}})(x)
+    class E(Exception): pass
+    E.__name__ = "E" + repr(x)
+    raise E(x)
 """
 
 

@@ -506,12 +506,16 @@ def test_the_time_that_reading_takes_grows_with_the_source(source):
 
 def test_the_densest_source_is_read_in_the_time_that_a_judge_has_of_its_own():
     """A submission that uses up its own time cannot make the judge overstay as well, and so have no result."""
-    source = "a()\n" * (MAX_BYTES // 4)
-    begun = time.process_time()
-    find_forbidden_calls(source, ["softmax"], lambda name: None)
-    taken, begun = time.process_time() - begun, time.process_time()
-    ast.parse(source)  # which takes a third of that, a second at most
-    assert taken < 10 * (time.process_time() - begun)
+    source, ratios = "a()\n" * (MAX_BYTES // 4), []
+    for number in range(3):  # the machine may be slower for one of both
+        text, begun = f"{source}{number}\n", time.process_time()
+        find_forbidden_calls(text, ["softmax"], lambda name: None)
+        taken, begun = time.process_time() - begun, time.process_time()
+        ast.parse(text)  # which takes a fourth of that, a second at most
+        ratios.append(taken / (time.process_time() - begun))
+        if ratios[-1] < 10:
+            return
+    raise AssertionError(ratios)
 
 
 def calls_for_modules(count):

@@ -107,6 +107,8 @@ PUT_IN = {
     "put, get = make()\nput(whole)\ndef softmax(x, dim=-1):\n    return get(x)\n",
     "what a method fills": "WAYS = []\nclass K:\n    def put(self, f):\n        WAYS.append(f)\nK().put(whole)\n"
     "def softmax(x, dim=-1):\n    return WAYS[0](x)\n",
+    "a function that is handed over": "def softmax(x, dim=-1):\n    me = softmax\n    return me.way(x)\n"
+    "def put(f):\n    f.way = whole\nput(softmax)\n",
     "a default": "def softmax(x, dim=-1, ways=[]):\n    return ways[0](x)\nsoftmax.__defaults__[1].append(whole)\n",
     "a library's list": "torch.nn.Linear.parts.append(whole)\n"
     "def softmax(x, dim=-1):\n    return torch.nn.Linear.parts(x)\n",
@@ -156,6 +158,16 @@ INNOCENT = {
     "def softmax(x, dim=-1):\n    LOG.debug('%s', h(1))\n    return x, K.A\n",
     "windows of an array": "import numpy as np\n"
     "def softmax(x, dim=-1):\n    return np.lib.stride_tricks.sliding_window_view(x, 2)\n",
+    "trials compared with numpy's help": "import torch, numpy as np\ndef softmax(x, dim=-1):\n"
+    "    return torch.exp(x) / torch.exp(x).sum(dim)\nfound = {}\nfor n in range(3):\n    x = torch.randn(n)\n"
+    "    np.testing.assert_almost_equal(softmax(x).numpy(), torch.softmax(x, -1).numpy())\n"
+    "    found[f'{n}'] = softmax(torch.randn(n)) - torch.softmax(torch.randn(n), -1)\n",
+    "trials of a function that is handed over": "import torch\nfrom torch.nn import functional as F\n"
+    "def softmax(x, dim=-1):\n    return torch.exp(x) / F.relu(torch.exp(x)).sum(dim)\nerrors, fs = [], []\n"
+    "def compare(name, f, g):\n    x = torch.randn(3)\n    print(name, torch.allclose(f(x), g(x)))\n"
+    "compare(softmax.__name__, softmax, torch.softmax)\nx = torch.randn(4)\nfs.append(softmax)\n"
+    "fs.append(F.softmax)\nerrors.append((softmax(x) - F.softmax(x, -1)).abs().max().item())\n"
+    "print(softmax(x).allclose(F.softmax(x, -1)), F.softmax(x, -1).allclose(softmax(x)))\n",
     "its own class": "def softmax(x, dim=-1):\n    y = map(lambda each: type(each), [x])\n"
     "    return type(x)(x), isinstance(x, type), x.__class__, type(x) is int, y, type(list(x))\n",
 }  # fmt: skip

@@ -247,31 +247,21 @@ def collecting_after(objects):
         gc.enable()
 
 
-@pytest.mark.parametrize("objects", range(1, 16))
-def test_nothing_is_collected_while_the_watch_looks_a_name_up(objects):
+def test_nothing_is_collected_while_the_watch_looks_a_name_up():
     """What a generator does at its end runs where the collector comes: it came within the watch, which saw nothing."""
     found = []
 
     def note():
         found.append([frame.name for frame in traceback.extract_stack()])
 
-    call_monitor._ENTRIES.clear()
-    call_monitor.matches.cache_clear()
-    with watch(FORBIDS, []), collecting_after(objects):
-        for method in (
-            "isalpha",
-            "isascii",
-            "isdigit",
-            "islower",
-            "isspace",
-            "istitle",
-            "isupper",
-            "swapcase",
-            "title",
-        ):
-            leave_behind(note)
-            getattr("b", method)()
-            torch.typename(1)
+    for objects in range(1, 16):  # after so many that are made: where that is depends on what is there already
+        call_monitor._ENTRIES.clear()
+        call_monitor.matches.cache_clear()
+        with watch(FORBIDS, []), collecting_after(objects):
+            for method in ("isalpha", "isascii", "isdigit", "islower", "isspace", "istitle", "isupper", "swapcase"):
+                leave_behind(note)
+                getattr("b", method)()
+                torch.typename(1)
 
     assert found and not any("profile" in names for names in found)
 
