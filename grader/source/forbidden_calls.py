@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from grader.source.hiding_names import ITSELF
 from grader.source.module_names import AT_IMPORT, EVERYTHING, ModuleNames, read_module
 
 
@@ -36,7 +37,9 @@ class ForbiddenCall:
     def says(self) -> str:
         """Return the sentence for the learner."""
         if self.hides:
-            return f"It uses `{self.name}`, behind which a call that this exercise forbids could be hidden."
+            name = self.name.removesuffix(ITSELF)
+            uses = f"It uses `{name}`" if name == self.name else f"It hands on `{name}` itself, as a value"
+            return f"{uses}, behind which a call that this exercise forbids could be hidden."
         return f"It calls `{self.name}`, which this exercise forbids: that call would do the exercise whole."
 
 

@@ -15,6 +15,7 @@ from grader.source.library_parts import is_part, unknown_part
 
 MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
+ITSELF = " itself"  # after the name of a module that is handed on: `f(torch)`
 # fmt: off
 LIBRARIES = frozenset({
     "torch", "numpy", "scipy", "sklearn", "jax", "flax", "tensorflow", "keras", "transformers", "xformers", "cupy",

@@ -11,6 +11,7 @@ from grader.source.changed_at_import import ANYTHING, Changes, changes_a_module
 from grader.source.hiding_names import (
     ALL_NAMES,
     HIDING_CALLS,
+    ITSELF,
     LIBRARIES,
     LISTS,
     LONG_NAME,
@@ -390,7 +391,8 @@ class ModuleNames:
         """Return the hiding place that a node names, if it does not only lead to another."""
         path = "" if id(node) in self.harmless else self._path(node)
         # a module itself, in whatever hands, is as good as all that is in it
-        return path if path and id(node) not in self.only_named and is_module(path) else used_place(path)
+        is_handed_on = path and id(node) not in self.only_named and is_module(path)
+        return path + ITSELF if is_handed_on else used_place(path)
 
 
 @lru_cache(maxsize=32)  # of a learner's lessons in turn

@@ -181,6 +181,13 @@ def test_what_leads_to_any_name_is_found(case):
     assert call is not None and call.hides
 
 
+def test_a_module_that_is_handed_on_is_told_so():
+    """It is not that torch is used."""
+    call = find("import torch\ndef softmax(x, dim=-1, xp=torch):\n    return xp.exp(x)\n")
+
+    assert call is not None and call.says.startswith("It hands on `torch` itself, as a value, behind which a call")
+
+
 @pytest.mark.parametrize("case", PUT_IN)
 def test_what_the_import_puts_into_an_object_is_followed(case):
     """Who uses an object reaches what the module put into it while it was imported."""
