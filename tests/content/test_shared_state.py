@@ -16,15 +16,16 @@ from grader.submission import read_artefact
 # Appended to a reference: what `__init__` set is on the class, where the next object overwrites it.
 ON_CLASS = """
 
-def keep_on_class(kind, name, start):
+def keep_on_class(kind, start):
     def init(self, *args, **kwargs):
         start(self, *args, **kwargs)
-        setattr(kind, name, vars(self).pop(name))
+        kind.{name} = self.{name}
+        del self.{name}
 
     kind.__init__ = init
 
 
-keep_on_class({kind}, "{name}", {kind}.__init__)
+keep_on_class({kind}, {kind}.__init__)
 """
 # Each object answers with what the last one holds.
 LAST = """
