@@ -31,8 +31,8 @@ deep_numbers = draw_state({**SHAPES, **{f"blocks.1.{name}": shape for name, shap
 def low_numbers(rand):
     """Numbers with which a token's score with itself is never above 0, and often near −1000."""
     state = numbers(rand)
-    query = 20.0 * state["blocks.0.attn.wq.weight"]
-    return state | {"blocks.0.attn.wq.weight": query, "blocks.0.attn.wk.weight": -query}
+    query = state["blocks.0.attn.wq.weight"]
+    return state | {"blocks.0.attn.wq.weight": 400.0 * query, "blocks.0.attn.wk.weight": -query}
 
 
 def real(lengths, tokens):
