@@ -14,7 +14,7 @@ from grader.source.parse import nodes_in
 from grader.source.scopes import Definition, root_name
 
 OF_TENSORS = frozenset({"data", "grad", "requires_grad"})
-TOLD = ("__name__", "__doc__")  # of a function, when it is tried
+SHOWN = ("__name__", "__doc__")  # of a function, when it is tried
 SETTINGS = "torch.backends"  # flags, and no functions
 FILLING = frozenset({"append", "extend", "insert", "setdefault", "update"})  # of a library's own lists: `a.b.append`
 ANYTHING = "*"  # in place of an object's name: which ones a function changes was not followed to the end
@@ -30,9 +30,8 @@ class Changes:
     ) -> None:
         """Begin with none; *own* are the functions and classes of the module, *nodes* all that it has."""
         self._path_of, self._own = path_of, own
-        self._fixed = (
-            frozenset() if _uses_attributes(nodes, functions) else frozenset(functions)
-        )  # nothing is put in them
+        # functions in which nothing is put
+        self._fixed = frozenset() if _uses_attributes(nodes, functions) else frozenset(functions)
         self._found: dict[str, list[Change]] = {}
         self._calling: list[ast.AST] = []  # statements that call or decorate
         self._together: list[list[str]] = []  # names that one assignment binds: `put, get = make()`
@@ -94,7 +93,7 @@ def _uses_attributes(nodes: Iterable[ast.AST], functions: Collection[str]) -> bo
     """Return True for a module that gives attributes to what may be a function, or reads one of its own: `f.ways`."""
     for node in nodes:
         match node:
-            case ast.Attribute(value=ast.Name(name), attr=attr) if name in functions and attr not in TOLD:
+            case ast.Attribute(value=ast.Name(name), attr=attr) if name in functions and attr not in SHOWN:
                 return True
             case ast.Attribute(value=ast.Name(name), attr=attr, ctx=ast.Store() | ast.Del()):
                 if name not in ("self", "cls") and attr not in OF_TENSORS:
@@ -119,7 +118,7 @@ def own_callees(statement: ast.AST) -> set[str]:
 
 
 def changes_a_module(
-    nodes: Iterable[ast.AST], paths: dict[str, str], own_modules: Iterable[str], path_of: Path
+    nodes: Collection[ast.AST], paths: dict[str, str], own_modules: Iterable[str], path_of: Path
 ) -> bool:
     """Return True where code gives a module another function: `torch.exp = mine`. So any name may mean anything."""
     known = {*paths, *own_modules}
@@ -128,4 +127,25 @@ def changes_a_module(
         if (isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load))
         or (isinstance(node, ast.Attribute) and node.attr in FILLING and path_of(node))
     )  # fmt: skip
-    return any(root_name(node) in known and not path_of(node).startswith(SETTINGS) for node in changed)
+    return any(root_name(node) in known and not _is_setting(node, nodes, path_of) for node in changed)
+
+
+def _is_setting(node: ast.Attribute | ast.Subscript, nodes: Collection[ast.AST], path_of: Path) -> bool:
+    """Return True for a flag, `os.environ["A"] = "1"`, which holds texts alone, and `sys.path.append("..")`."""
+    if path_of(node).startswith(SETTINGS):
+        return True
+    is_put_in = isinstance(node, ast.Subscript) or (node.attr in FILLING and isinstance(node.ctx, ast.Load))
+    holder = path_of(node.value) if is_put_in else ""
+    return holder == "os.environ" or (holder == "sys.path" and _is_only_filled(nodes, path_of))
+
+
+def _is_only_filled(nodes: Collection[ast.AST], path_of: Path) -> bool:
+    """Return True where nothing but Python itself reads what is in `sys.path`."""
+    fine: set[int] = set()
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and (node.attr in FILLING or path_of(node.value) == "sys"):
+            fine.add(id(node.value))
+        elif isinstance(node, ast.Compare):  # `if ".." not in sys.path`
+            fine |= {id(each) for each in node.comparators}
+    used = (node for node in nodes if isinstance(node, ast.Attribute | ast.Name))
+    return all(id(node) in fine or path_of(node) not in ("sys", "sys.path") for node in used)

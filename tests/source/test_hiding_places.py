@@ -112,6 +112,12 @@ PUT_IN = {
     "a default": "def softmax(x, dim=-1, ways=[]):\n    return ways[0](x)\nsoftmax.__defaults__[1].append(whole)\n",
     "a library's list": "torch.nn.Linear.parts.append(whole)\n"
     "def softmax(x, dim=-1):\n    return torch.nn.Linear.parts(x)\n",
+    "the folders of modules": "import sys\nsys.path.append(whole)\n"
+    "def softmax(x, dim=-1):\n    return sys.path[-1](x)\n",
+    "the folders under another name": "import sys\nfrom sys import path\nsys.path.append(whole)\n"
+    "def softmax(x, dim=-1):\n    return path[-1](x)\n",
+    "a method of the environment": "import os\nos.environ.update = whole\n"
+    "def softmax(x, dim=-1):\n    return os.environ.update(x)\n",
     "a library's table": "import numpy as np, numpy\nnp.typecodes['x'] = whole\n"
     "def softmax(x, dim=-1):\n    return numpy.typecodes['x'](x)\n",
     "a library": "torch.nn.functional.celu = whole\ndef softmax(x, dim=-1):\n    return torch.nn.functional.celu(x)\n",
@@ -168,6 +174,11 @@ INNOCENT = {
     "compare(softmax.__name__, softmax, torch.softmax)\nx = torch.randn(4)\nfs.append(softmax)\n"
     "fs.append(F.softmax)\nerrors.append((softmax(x) - F.softmax(x, -1)).abs().max().item())\n"
     "print(softmax(x).allclose(F.softmax(x, -1)), F.softmax(x, -1).allclose(softmax(x)))\n",
+    "settings at the top, and a trial": "import os, sys, torch\nos.environ['A'] = '1'\n"
+    "os.environ.setdefault('B', '1')\n"
+    "torch.backends.cudnn.deterministic = True\nif '..' not in sys.path:\n    sys.path.append('..')\n"
+    "sys.path.insert(0, os.path.dirname(__file__))\ndef softmax(x, dim=-1):\n    return torch.exp(x)\n"
+    "x = torch.ones(2)\nprint(softmax(x) - torch.softmax(x, -1))\n",
     "its own class": "def softmax(x, dim=-1):\n    y = map(lambda each: type(each), [x])\n"
     "    return type(x)(x), isinstance(x, type), x.__class__, type(x) is int, y, type(list(x))\n",
 }  # fmt: skip
