@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from types import ModuleType
 
-from grader.source.library_parts import is_part, unknown_part
+from grader.source.library_parts import is_part, leads_into, unknown_part
 
 MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
@@ -163,8 +163,7 @@ def used_place(path: str) -> str:
         return unknown_part(own)
     if own in HARMLESS_OF:  # by itself, in whatever hands: see `is_module`
         return ""
-    is_known = any(".".join(parts[:end]) in _KNOWN_HARMLESS for end in range(1, len(parts) + 1))
-    return "" if is_known else own
+    return "" if leads_into(own, _KNOWN_HARMLESS) else own
 
 
 def _path_of_its_own(path: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import pkgutil
 import sys
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
@@ -35,10 +36,13 @@ def unknown_part(path: str) -> str:
     library, *parts = path.split(".")
     if library not in KNOWN_PARTS or not parts or parts[0] not in _modules_in(library):
         return ""
-    known = KNOWN_PARTS[library]
-    if any(".".join(parts[:end]) in known for end in range(1, len(parts) + 1)):
-        return ""
-    return f"{library}.{parts[0]}"
+    return "" if leads_into(".".join(parts), KNOWN_PARTS[library]) else f"{library}.{parts[0]}"
+
+
+def leads_into(path: str, known: Collection[str]) -> bool:
+    """Return True for one of the *known* dotted names, and for what is inside of one."""
+    parts = path.split(".")
+    return any(".".join(parts[:end]) in known for end in range(1, len(parts) + 1))
 
 
 @cache

@@ -39,7 +39,6 @@ from grader.source.hiding_names import (
     used_place,
 )
 from grader.source.own_classes import (
-    assembles_a_key,
     begins_with_a_text,
     fills_its_names,
     listed_names,
@@ -352,8 +351,8 @@ class ModuleNames:
                 found = is_unread or any(map(self._is_assembled, given[:2]))
             case ast.Call(args=[thing, *_] as given) if name in SETTERS:
                 found = self._sets_unread_name(node, thing, given)
-            case ast.Dict():
-                found = any(map(self._is_assembled, assembles_a_key(node)))
+            case ast.Dict(keys=keys):  # which may become a class's names
+                found = any(key and not text_of(key) and self._is_assembled(key) for key in keys)
                 name = "a key that is put together"
             case ast.Call(args=given, keywords=named) if name in WRAPPING:  # `assigned` and `updated` name attributes
                 found = bool(named) or len(given) != WRAPPING[name] or any(map(self._path, given))

@@ -34,7 +34,7 @@ def makes_attributes(node: ast.AST) -> str:
             return "type" if any(last_name(base) == "type" for base in bases) else _lists_its_names(node)
         case ast.Attribute(attr="__class__" | "__dict__" as name, ctx=ast.Store() | ast.Del()):
             return name
-        case ast.MatchClass(cls=cls, patterns=[_, *_]) if not isinstance(vars(builtins).get(last_name(cls)), type):
+        case ast.MatchClass(cls=cls, patterns=[_, *_]) if last_name(cls) not in CLASSES:
             return last_name(cls)
     return ""
 
@@ -127,12 +127,6 @@ def _fine_places(node: ast.AST) -> Iterable[ast.AST]:
             yield from nodes_in(found)
 
 
-def assembles_a_key(node: ast.AST) -> Iterable[ast.expr]:
-    """Yield the keys of a dictionary that may be a class's, which are not written as one text."""
-    if isinstance(node, ast.Dict):
-        yield from (key for key in node.keys if key is not None and text_of(key) is None)
-
-
 def begins_with_a_text(name: ast.expr) -> bool:
     """Return True for a name that stands there as far as its beginning: `f"w{i}"`, `"w" + i`; none of Python's own."""
     while isinstance(name, ast.BinOp):
@@ -190,6 +184,4 @@ def fills_its_names(node: ast.AST) -> bool:
             return last_name(holder) in ("__dict__", "vars")
         case ast.Subscript(value=holder, slice=key, ctx=ast.Store()):
             return last_name(holder) in ("__dict__", "vars") and not begins_with_a_text(key)
-        case ast.AugAssign(target=holder):
-            return last_name(holder) == "__dict__"
     return False

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+LOADING = ("load_state_dict", "_load_from_state_dict", "set_extra_state", "get_extra_state")
+MODE = ("train", "training", "children", "named_children", "__setattr__")  # `training` may be a property
 _is_drawing = True  # False while layers begin as zeros
 
 
@@ -50,7 +52,7 @@ def load_state(module: Any, state: dict[str, Any]) -> tuple[list[str], list[str]
 def _places_of(module: Any, prefix: str) -> dict[str, Any] | None:
     """Return a module's parameters and buffers under the names in its state; None if it has its own way to load one."""
     kind: Any = type(module)
-    if not _loads_plainly(kind) or module._load_state_dict_pre_hooks or module._load_state_dict_post_hooks:
+    if not _leaves_to_torch(kind, LOADING) or module._load_state_dict_pre_hooks or module._load_state_dict_post_hooks:
         return None
     places = {}
     for held, left_out in ((module._parameters, ()), (module._buffers, module._non_persistent_buffers_set)):
@@ -67,32 +69,24 @@ def _places_of(module: Any, prefix: str) -> dict[str, Any] | None:
 
 
 @cache
-def _loads_plainly(kind: Any) -> bool:
+def _leaves_to_torch(kind: Any, names: tuple[str, ...]) -> bool:
+    """Return True for a class of modules that has none of these names of its own."""
     from torch import nn
 
-    names = ("load_state_dict", "_load_from_state_dict", "set_extra_state", "get_extra_state")
-    return issubclass(kind, nn.Module) and all(getattr(kind, name) is getattr(nn.Module, name) for name in names)
+    own = (name for name in names if getattr(kind, name, None) is not getattr(nn.Module, name, None))
+    return issubclass(kind, nn.Module) and not any(own)
 
 
 def set_mode(module: Any, training: bool) -> None:
     """Put a module and its parts into training or evaluation mode, as `train` does where nobody has replaced it."""
     kind: Any = type(module)
-    if not _has_plain_mode(kind) or "train" in vars(module):
+    if not _leaves_to_torch(kind, MODE) or "train" in vars(module):
         module.train(training)
         return
     vars(module)["training"] = training
     for part in module._modules.values():
         if part is not None:
             set_mode(part, training)
-
-
-@cache
-def _has_plain_mode(kind: Any) -> bool:
-    from torch import nn
-
-    names = ("train", "children", "named_children", "__setattr__")
-    plain = issubclass(kind, nn.Module) and all(getattr(kind, name) is getattr(nn.Module, name) for name in names)
-    return plain and not hasattr(kind, "training")  # which may be a property
 
 
 @contextmanager
