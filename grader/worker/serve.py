@@ -196,12 +196,14 @@ def _answer_each(host: ModuleHost, sequences: list[list[Request]], bounds: wire.
 def _answer_sequence(host: ModuleHost, requests: list[Request], bounds: wire.Bounds) -> list[Reply]:
     """Answer requests that share the objects they make.
 
-    After an error only questions about the objects are answered: a check seldom calls anything more then.
+    After an error that the reference does not give only questions about the objects are answered: a check seldom calls
+    anything more then.
     """
     host.forget_objects()
     replies: list[Reply] = []
     for request in requests:
-        if request["operation"] in ("call", "build") and any("error" in reply for reply in replies):
+        errors = sum("error" in reply for reply in replies)
+        if request["operation"] in ("call", "build") and errors > request.get("expects", 0):
             break
         replies.append(_answer(host, request, bounds))
     return replies

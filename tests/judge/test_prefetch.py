@@ -183,18 +183,33 @@ def test_a_check_that_asks_something_else_is_run_again(launcher, monkeypatch):
         assert ahead == alone
 
 
-def test_new_weights_are_no_reason_to_ask_again(launcher, monkeypatch):
-    """A check that asks twice for the weights of a new model, other ones each time, throws no reply away."""
-    monkeypatch.setattr("grader.judge.checks.lesson_checks.SHARE_ASKED_TWICE", 1.0)
+@pytest.fixture
+def asked_of_right(launcher, monkeypatch):
+    """What a judge that asks ahead asks of a lesson's reference, by the names of the messages."""
     asked = []
     request = Worker.request
     monkeypatch.setattr(
         Worker, "request", lambda self, act, *more, **rest: asked.append(act) or request(self, act, *more, **rest)
     )
 
-    def drive(judge):
-        judge.asks_ahead = True
-        return judge.examine(course().lessons["block"], answer_at(course().lessons["block"].solution_path), 7)
+    def ask(lesson: str) -> list[str]:
+        def drive(judge):
+            judge.asks_ahead = True
+            return judge.examine(course().lessons[lesson], answer_at(course().lessons[lesson].solution_path), 7)
 
-    assert run_judge(launcher, "block", drive).passed
-    assert asked == ["load"]
+        assert run_judge(launcher, lesson, drive).passed
+        return asked
+
+    return ask
+
+
+def test_new_weights_are_no_reason_to_ask_again(asked_of_right, monkeypatch):
+    """A check that asks twice for the weights of a new model, other ones each time, throws no reply away."""
+    monkeypatch.setattr("grader.judge.checks.lesson_checks.SHARE_ASKED_TWICE", 1.0)
+
+    assert asked_of_right("block") == ["load"]
+
+
+def test_after_an_error_that_is_wanted_the_rest_is_asked_ahead(asked_of_right):
+    """A check that wants two errors, as for texts that are too long, has both in the first message."""
+    assert asked_of_right("gpt") == ["load"]

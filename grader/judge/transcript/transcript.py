@@ -62,10 +62,13 @@ class Transcript:
 
     @cached_property
     def requests(self) -> EncodedValue:
-        """The requests to the submission, encoded once for all workers."""
-        return encode_value(
-            [{"operation": exchange.operation, **pack(exchange.content)} for exchange in self.submission]
-        )
+        """The requests to the submission, encoded once for all workers; `expects` are the errors before each."""
+        requests, errors = [], 0
+        for exchange in self.submission:
+            expected = {"expects": errors} if errors else {}
+            requests.append({"operation": exchange.operation, **pack(exchange.content), **expected})
+            errors += isinstance(exchange.answer, LearnerError)
+        return encode_value(requests)
 
 
 class Recorder(CallableModule):
