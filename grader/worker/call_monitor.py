@@ -180,17 +180,14 @@ class CallBlocker:
 
         The first serves every device, the second also calls that begin at the CPU's own kernels, of any layout.
         """
-        import torch
-
         _let_torch_warn()
-        known = torch._C._dispatch_has_kernel_for_dispatch_key
         for entry in self.forbids:
             refusal = self._refusal(entry)
             for name in _operators_named(entry):
                 library = self._library(name.partition("::")[0])
-                for key in ("CPU", *(key for key in LAYOUT_KEYS if known(name, key))):
+                for key in ("CPU", *(key for key in LAYOUT_KEYS if name in _operators_with(key))):
                     library.impl(name, key, refusal)
-                if not known(name, "BackendSelect"):
+                if name not in _operators_with("BackendSelect"):
                     library.impl(name, "BackendSelect", refusal)
 
     def _library(self, namespace: str) -> Any:
@@ -213,6 +210,17 @@ def prepare() -> None:
     if "torch" in sys.modules:
         _operator_names()
         _let_torch_warn()
+        with suppress(AttributeError, TypeError, RuntimeError):  # as where they are blocked
+            for key in (*LAYOUT_KEYS, "BackendSelect"):
+                _operators_with(key)
+
+
+@cache
+def _operators_with(key: str) -> frozenset[str]:
+    """Return the names of the operators that have a kernel for a dispatch key."""
+    import torch
+
+    return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(key))
 
 
 @cache
