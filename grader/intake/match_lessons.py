@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
@@ -148,6 +148,7 @@ class LessonMatcher:
         return [path for path in self.unnamed if wanted & self._names_in(path)]
 
 
+@lru_cache(4096)  # each lesson asks for the name of each file
 def _bare(path: str) -> str:
     """Return a file's name without folders and suffix, in lower case."""
     return PurePosixPath(path).stem.lower()
