@@ -98,7 +98,8 @@ def judge_with(
     limits = course.limits_for(*lessons)
     with with_workers(replace(course, limits=limits), device, isolation) as (launcher, found):
         if isinstance(launcher, ForkServerLauncher):
-            launcher.warms = isolation == "available"
+            if isolation == "available":
+                launcher.warm_for = lessons[0].forbids if len(lessons) == 1 else ()
             launcher.fork_ahead()
         with interruptible(), _without_garbage_collection():
             from grader.judge.examination import with_judge  # not before the launcher has started: it imports pytest

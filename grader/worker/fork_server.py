@@ -5,8 +5,9 @@ it has read before the fork. It never sees a learner's source, which is sent to 
 
     python -P -S -s fork_server.py CONTROL_FD ARRAYS SYS_PATH_JSON
 
-Control messages are JSON datagrams. In: `{"id", "policy", "warm"}` with two descriptors, the worker's line to the judge
-and the pipe for its printed output. Out: `{"id", "pid"}` with a pidfd, later `{"id", "exit", "cpu_s", "max_rss_kb"}`.
+Control messages are JSON datagrams. In: `{"id", "policy", "warm_for"}` with two descriptors, the worker's line to the
+judge and the pipe for its printed output. Out: `{"id", "pid"}` with a pidfd, later
+`{"id", "exit", "cpu_s", "max_rss_kb"}`.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class ForkServer:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 signal.signal(signal.SIGINT, signal.default_int_handler)  # the judge asks where a call hangs
-                self.serve.run_worker(fds[0], fds[1], policy, prepared, job["warm"])
+                self.serve.run_worker(fds[0], fds[1], policy, prepared, job["warm_for"])
             self.workers[pid] = job["id"]
             pidfd = os.pidfd_open(pid)
             socket.send_fds(self.control, [json.dumps({"id": job["id"], "pid": pid}).encode()], [pidfd])

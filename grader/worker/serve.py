@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 import warnings
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -28,9 +29,17 @@ MAX_FD = 65536
 
 
 def run_worker(
-    rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: isolation.PreparedPolicy, warm: bool = False
+    rpc_fd: int,
+    output_fd: int,
+    policy: isolation.Policy,
+    prepared: isolation.PreparedPolicy,
+    warm_for: Sequence[str] | None = None,
 ) -> None:
-    """Arrange the descriptors, warm up if nobody waits, give up rights, serve, exit. Never returns."""
+    """Arrange the descriptors, warm up if nobody waits, give up rights, serve, exit. Never returns.
+
+    Args:
+        warm_for: What the lesson forbids that is likely to come; None: do not warm up.
+    """
     code = 1
     try:
         prepared = _arrange_descriptors(rpc_fd, output_fd, prepared)
@@ -38,8 +47,8 @@ def run_worker(
         # else whether torch's compiler runs would depend on who has used it on this machine before: its folder is there
         tempfile.tempdir = os.devnull
         sock = socket.socket(fileno=RPC_FD)
-        if warm and not select.select([sock], [], [], 0)[0]:
-            warm_up()
+        if warm_for is not None and not select.select([sock], [], [], 0)[0]:
+            warm_up(tuple(warm_for))
         try:
             in_force = isolation.apply(policy, prepared)
         except (OSError, ValueError) as error:  # half protected is unprotected: no learner's code runs

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from grader.worker.call_monitor import CallRecord
+from grader.worker.call_monitor import CallBlocker, CallRecord
 from grader.worker.operations import ModuleHost
 from grader.worker.wire import Handle
 
@@ -30,12 +30,17 @@ class Model(nn.Module):
 """
 
 
-def warm_up() -> None:
-    """Build a model, and call it as checks do: plainly, on the fake device, and for its gradients."""
+def warm_up(forbids: tuple[str, ...] = ()) -> None:
+    """Build a model, and call it as checks do: plainly, on the fake device, and for its gradients.
+
+    Args:
+        forbids: What the lesson forbids that is likely to come: it is blocked once, for what that writes to.
+    """
     if "torch" not in sys.modules:
         return
     import torch
 
+    CallBlocker(forbids).restore()
     namespace: dict[str, object] = {"__name__": ""}
     exec(SOURCE, namespace)
     host = ModuleHost(namespace, ("forbidden",))

@@ -63,7 +63,7 @@ def test_warming_up_answers_every_call_and_leaves_the_process_as_it_was(monkeypa
     replies, perform = [], ModuleHost.perform
     monkeypatch.setattr(ModuleHost, "perform", lambda self, request: replies.append(perform(self, request)))
     before = read_process_state()
-    warm_up.warm_up()
+    warm_up.warm_up(("softmax", "layer_norm"))
     assert is_unchanged(before, read_process_state())
     assert [next(iter(reply)) for reply in replies] == ["handle", "value", "value", "value"], replies
 
@@ -71,9 +71,9 @@ def test_warming_up_answers_every_call_and_leaves_the_process_as_it_was(monkeypa
 def test_a_warm_worker_draws_the_numbers_of_a_cold_one(launcher_with):
     """What ran before a lesson is loaded takes nothing from its random generators."""
     drawn = []
-    for warms in (False, True):
+    for warm_for in (None, ("softmax",)):
         with launcher_with(LIMITS) as launcher:
-            launcher.warms = warms
+            launcher.warm_for = warm_for
             worker = loaded(launcher, "import numpy, torch\ndef f():\n    return torch.rand(3), numpy.random.rand()\n")
             drawn.append(worker.request("call", target="f", args=[], kwargs={})["value"])
             worker.close()

@@ -99,12 +99,15 @@ class _Launcher:
     Attributes:
         layers: Those of the last worker that reported them.
         outer: Those that a worker does not put on itself.
+        warm_for: What the lesson forbids for which a worker warms up that is forked ahead; None: it does not. A person
+            waits for its answer, and no class for its CPU.
     """
 
     def __init__(self, arrays: str, policy: Mapping[str, Any], limits: Limits, accept: Accept = accept_any) -> None:
         self.arrays, self.policy, self.limits, self._accept = arrays, dict(policy), limits, accept
         self.outer: tuple[str, ...] = ()
         self.layers: tuple[str, ...] | None = None
+        self.warm_for: tuple[str, ...] | None = None
 
     def vet(self, layers: tuple[str, ...]) -> tuple[str, ...]:
         """Return all layers of a worker that has put these on itself. Raises IsolationError for too few."""
@@ -147,7 +150,6 @@ class ForkServerLauncher(_Launcher):
         self._job = 0
         self._ahead: _Pending | None = None
         self._ready = False
-        self.warms = False  # the worker that is forked ahead: a person waits for its answer, and no class for its CPU
         self.no_sandbox = "it was not asked for"
         if sandbox:
             from grader.judge.processes import bubblewrap  # late: the plain check is to start without it
@@ -202,7 +204,8 @@ class ForkServerLauncher(_Launcher):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         output_read, output_write = os.pipe()
         try:
-            job = {"id": self._job, "policy": policy or self.policy, "warm": self.warms and policy is None}
+            warm_for = self.warm_for if policy is None else None
+            job = {"id": self._job, "policy": policy or self.policy, "warm_for": warm_for}
             self.control.settimeout(READY_SECONDS)
             socket.send_fds(self.control, [json.dumps(job).encode()], [theirs.fileno(), output_write])
         except OSError as error:
