@@ -15,6 +15,7 @@ from support.repeat import FEW_LESSONS, rarely
 from grader.judge.checks.check_runner import collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
 from grader.judge.course_answers import CourseAnswers, load_mistake_sets
+from grader.judge.diagnosis import mistake_outputs
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED, MistakeMatcher, observe
 from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.name_mistake import Diagnostician
@@ -151,22 +152,59 @@ def test_an_unknown_mistake_gets_no_name(mistake_set):
     assert diagnosis.first_wrong is not None
 
 
-def test_a_probe_aside_names_only_where_all_else_is_right(mistake_set):
-    """What a rare input shows is named by the mistakes for it, and hides no other mistake."""
+def test_a_probe_aside_names_what_it_recognises_also_beside_another_mistake(mistake_set):
+    """What a rare input shows is named by the mistakes for it, hides no other mistake, and is hidden by none."""
     mistake_set.probe("a huge number", aside=True)(lambda subject, rand: subject.f(torch.tensor([1e30])))
     clamped = {"a": "x.clamp(max=1e9) + 1.0"}
     mistake_set.mistake("a-clamped", says="clamped", suggests="do not", only=("a huge number",), **clamped)
     diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
     versions = {
         "a-clamped": lambda x: (x.clamp(max=1e9) + 1) * 2,
-        "b-one": lambda x: x.clamp(max=1e9) + 1,
+        "b-one": lambda x: x + 1,
+        "b-one a-clamped": lambda x: x.clamp(max=1e9) + 1,
         "": lambda x: (x.clamp(max=1e6) + 1) * 2,
     }
 
     for expected, version in versions.items():
         named = diagnostician.diagnose(diagnostician.outputs.subject_for(version)).named
 
-        assert [found.id for found in named] == [expected] * bool(expected)
+        assert [found.id for found in named] == expected.split()
+
+
+def test_beside_what_few_probes_recognise_another_mistake_is_named(mistake_set):
+    """A mistake that is known by one probe alone is told together with the one that all others show."""
+    mistake_set.probe("how many")(lambda subject, rand: subject.f(torch.zeros(2)).numel())
+    mistake_set.mistake("a-cut", "cut", "do not", only=("how many",), a="(x + 1.0)[: 3 - 2 * (len(x) < 3)]")
+    diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
+    versions = {
+        "a-cut": lambda x: ((x + 1) * 2)[: 3 - 2 * (len(x) < 3)],
+        "a-cut b-one": lambda x: (x + 1)[: 3 - 2 * (len(x) < 3)],
+    }
+
+    for expected, version in versions.items():
+        named = diagnostician.diagnose(diagnostician.outputs.subject_for(version)).named
+
+        assert [found.id for found in named] == expected.split()
+
+
+@pytest.mark.parametrize("many", [0, 1000])
+def test_rare_ways_of_writing_are_named_beside_others_where_nothing_else_is(mistake_set, monkeypatch, many):
+    """Of two mistakes one or both may be rare; a pair that is usual and answers alike comes first."""
+    monkeypatch.setattr(mistake_outputs, "MANY_PAIRS", many)
+    mistake_set.alone("a-square", "squared", "do not", a="x**2")
+    mistake_set.alone("b-power", "a power", "do not", b="x.exp()")
+    diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
+    versions = {
+        "a-square b-one": lambda x: x**2,
+        "a-square b-power": lambda x: (x**2).exp(),
+        "a-zero b-one": lambda x: x,
+        "": lambda x: x**4,
+    }
+
+    for expected, version in versions.items():
+        named = diagnostician.diagnose(diagnostician.outputs.subject_for(version)).named
+
+        assert {found.id for found in named} == {*expected.split()}
 
 
 def test_what_two_explanations_share_is_all_that_is_named(mistake_set):

@@ -37,6 +37,8 @@ PROBE_SEED = 2017
 NO_EVIDENCE = Raised("no-evidence", "")
 
 MAX_COMBINED_ANSWERS = 256  # kept of combinations
+UNMOVED = 1e-7  # of all values' sum
+MANY_PAIRS = 1000  # of more, only the likely ones are asked all that the probes ask
 
 Observations = dict[str, Any]
 Key = tuple[int, int]  # the number of a probe, a set of mistakes
@@ -93,6 +95,11 @@ def speaks(seen: Any, expected: Any, answer: Any) -> bool:
     return not same(seen, expected) and not isinstance(seen, bool)
 
 
+def _can_be_made_at_once(mistakes: Sequence[Mistake]) -> bool:
+    steps = [step for mistake in mistakes for step in mistake.changes]
+    return len(set(steps)) == len(steps) and len({mistake.id for mistake in mistakes}) == len(mistakes)
+
+
 class MistakeOutputs:
     """The answers of a mistake set to its probes."""
 
@@ -136,12 +143,39 @@ class MistakeOutputs:
         return self._sets[size]
 
     def _make_sets(self, size: int) -> Iterator[int]:
-        numbered = list(enumerate(self.mistake_set.mistakes))
-        joinable = [(i, m) for i, m in numbered if m.changes and m.version is None and not (m.only or m.alone)]
-        for combination in itertools.combinations(joinable if size > 1 else numbered, size):
-            steps = [step for _, mistake in combination for step in mistake.changes]
-            if size == 1 or (len(set(steps)) == len(steps) and len({m.id for _, m in combination}) == size):
+        usual = [(i, mistake) for i, mistake in self._joinable if not mistake.alone]
+        for combination in itertools.combinations(usual if size > 1 else enumerate(self.mistake_set.mistakes), size):
+            if size == 1 or _can_be_made_at_once([mistake for _, mistake in combination]):
                 yield sum(1 << i for i, _ in combination)
+
+    @cached_property
+    def rare_pairs(self) -> Sequence[int]:
+        """All pairs with a mistake that `sets` has by itself alone."""
+        pairs = itertools.combinations(self._joinable, 2)
+        rare = [((1 << i) | (1 << j), (a, b)) for (i, a), (j, b) in pairs if a.alone or b.alone]
+        return [number for number, pair in rare if _can_be_made_at_once(pair)]
+
+    @cached_property
+    def moved(self) -> list[int]:
+        """For each probe, the set of mistakes that change its answer where each is made by itself; of errors, all."""
+        return [sum(1 << i for i, _ in self._joinable if self._moves(number, i)) for number in range(len(self.probes))]
+
+    def _moves(self, probe: int, mistake: int) -> bool:
+        number, expected = (1 << mistake) & self.reached[probe], self.answer(probe, 0)
+        if not _has_value(expected, expected):  # what keeps an error away runs what stands behind it
+            return True
+        mark, right = self.fingerprint(probe, number), self.fingerprint(probe, 0)
+        return mark.values != right.values or not abs(mark.total - right.total) <= UNMOVED * right.size
+
+    @cached_property
+    def _joinable(self) -> list[tuple[int, Mistake]]:
+        mistakes = enumerate(self.mistake_set.mistakes)
+        return [(i, each) for i, each in mistakes if each.changes and each.version is None and not each.only]
+
+    def can_be_made_at_once(self, mistakes: int) -> bool:
+        """Return True if the mistakes of a set change different steps, and none is a whole version."""
+        found = self.members(mistakes)
+        return not any(each.version for each in found) and _can_be_made_at_once(found)
 
     def members(self, mistakes: int) -> tuple[Mistake, ...]:
         """Return the mistakes of a set."""
@@ -264,11 +298,40 @@ class MistakeMatcher:
 
         A single mistake has to on the probes that recognise it, a combination on every probe that is not aside.
         """
-        only = self.outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
-        numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in only] or self._order
-        if only and all(self.seen[name] is NO_EVIDENCE for name in only):
+        if mistakes.bit_count() == 1 and self.outputs.members(mistakes)[0].only:
+            return self.fits_beside(mistakes, 0)
+        return not self._find_misfits(mistakes, self._order, frozenset())[1]
+
+    def _may_fit(self, pair: int) -> bool:
+        """Return True if two mistakes may answer as was seen, by what each of them answers alone.
+
+        Where one of them changes nothing by itself, it is taken to change nothing beside the other either.
+        """
+        numbers = ((number, pair & self.outputs.moved[number]) for number in self._order)
+        return all(few == pair or self.agrees(number, few) for number, few in numbers)
+
+    def rare_pairs(self) -> Sequence[int]:
+        """Return the pairs of mistakes, one or both of them rare, that are worth comparing."""
+        pairs = self.outputs.rare_pairs
+        return pairs if len(pairs) <= MANY_PAIRS else [each for each in pairs if self._may_fit(each)]
+
+    def fits_beside(self, mistake: int, others: int) -> bool:
+        """Return True if a mistake that certain probes recognise answers these as was seen, made beside others."""
+        (known,) = self.outputs.members(mistake)
+        numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in known.only]
+        if all(self.seen[name] is NO_EVIDENCE for name in known.only):
             return False
-        return not self._find_misfits(mistakes, numbers, frozenset())[1]
+        if others and not self.outputs.can_be_made_at_once(mistake | others):
+            return False
+        return not self._find_misfits(mistake | others, numbers, frozenset())[1]
+
+    def fits_rest(self, mistake: int, other: int) -> bool:
+        """Return True if two mistakes answer as was seen, but for the probes that recognise the first."""
+        (known,) = self.outputs.members(mistake)
+        if other and (self.outputs.members(other)[0].only or not self.outputs.can_be_made_at_once(mistake | other)):
+            return False
+        rest = [number for number in self._order if self.outputs.probes[number].name not in known.only]
+        return not self._find_misfits(mistake | other, rest, frozenset())[1]
 
     def misfits(self, mistakes: int) -> tuple[str, list[Probe]]:
         """Return the probes on which a set of mistakes answers otherwise than was seen, and where these ask.

@@ -60,7 +60,7 @@ class Mistake:
     Attributes:
         coding: Which way of making the mistake this is, where there are several.
         only: The names of the probes that recognise it, where others are random or do not matter; empty means all.
-        alone: It is not looked for beside other mistakes.
+        alone: It is looked for beside another mistake only where nothing else explains the answers.
         line: Where it stands in its file.
     """
 
@@ -214,7 +214,7 @@ class MistakeSet:
         Args:
             coding: Which way of making the mistake this is, where there are several.
             only: The names of the checks and probes that recognise it; empty means all.
-            alone: It is not looked for beside other mistakes.
+            alone: It is looked for beside another mistake only where nothing else explains the answers.
             version: A function, or an expression of the function's parameters.
 
         Raises:
@@ -247,7 +247,7 @@ class MistakeSet:
 
         Args:
             prefix: Put before the names to make the ids.
-            alone: They are not looked for beside other mistakes.
+            alone: As for `mistake`.
             own: By name, what is said and suggested in place of the general words.
         """
         for row in common_mistakes(self.source.required or self.parameters[:1], [*names, *own]):
@@ -276,7 +276,7 @@ class MistakeSet:
             without: Ids, labels or names of alternatives to leave out.
             says: What its sentences begin with here, as "Inside attention,".
             words: What stands here in place of words of its sentences, as {"d_k": "d_head"}.
-            alone: None is looked for beside other mistakes.
+            alone: As for `mistake`, for all of them.
             own: By id, with `_` for `-`, what is said and suggested in place of its words.
         """
         others = [known] if isinstance(known, MistakeSet) else self._sets_of(known)

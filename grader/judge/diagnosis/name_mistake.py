@@ -6,7 +6,7 @@ Where several combinations fit, only what they have in common is certain, and on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -134,19 +134,27 @@ class Diagnostician:
         seen = matcher.seen
         wrong = self._refuting(seen, aside=False)
         if not wrong:
-            return self._explain_asides(matcher) if asides else []
+            return self._explain_asides(matcher, [0]) if asides else []
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
         most = 1 if all(map(_is_only_errors, wrong)) else self.mistake_set.together
-        for size in range(1, most + 1):
-            sets = [each for each in self.outputs.sets(size) if size > 1 or not self._asides_of(each)]
-            found = [self.outputs.members(mistakes) for mistakes in sets if matcher.fits(mistakes)]
-            found = [combination for combination in found if size == 1 or self._is_confirmed(combination, seen)]
+        for size, sets in self._candidates(matcher, most):
+            found = [each for each in sets if (size > 1 or not self._asides_of(each)) and matcher.fits(each)]
+            found = [each for each in found if size == 1 or self._is_confirmed(self.outputs.members(each), seen)]
             if most == 1:
-                found = [combination for combination in found if self._raises_alike(combination, seen)]
+                found = [each for each in found if self._raises_alike(self.outputs.members(each), seen)]
             if found:
-                is_partial = size == 1 < most and all(mistake.only for (mistake,) in found)
-                return (is_partial and self._explain_beside(_common(found), matcher)) or _common(found)
+                fits = [self.outputs.members(each) for each in found]
+                is_partial = size == 1 < most and all(mistake.only for (mistake,) in fits)
+                besides = self._explain_asides(matcher, found) if asides else []
+                return (is_partial and self._explain_beside(_common(fits), matcher)) or [*_common(fits), *besides]
         return []
+
+    def _candidates(self, matcher: MistakeMatcher, most: int) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield the sets of mistakes to try, by their size; pairs with rare ways of writing after the usual ones."""
+        for size in range(1, most + 1):
+            yield size, self.outputs.sets(size)
+            if size == 2:
+                yield size, matcher.rare_pairs()
 
     def _explain_beside(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
         """Return two mistakes that answer every probe as was seen, where few probes have recognised one of them."""
@@ -154,16 +162,26 @@ class Diagnostician:
         pairs = [(each, self.outputs.members(each)) for each in self.outputs.sets(2)]
         fits = [pair for each, pair in pairs if ids & {one.id for one in pair} and matcher.fits(each)]
         found = [pair for pair in fits if self._is_confirmed(pair, matcher.seen)]
-        return _common(found) if found else []
+        if found or len(known) > 1:
+            return _common(found) if found else []
+        first = 1 << self.mistake_set.mistakes.index(known[0])
+        if matcher.fits_rest(first, 0):
+            return []
+        seconds = [self.outputs.members(each) for each in self.outputs.sets(1) if matcher.fits_rest(first, each)]
+        return [*known, *_common(seconds)] if seconds else []
 
-    def _explain_asides(self, matcher: MistakeMatcher) -> list[Mistake]:
-        """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain."""
-        seen, named = matcher.seen, []
-        for probe in self.probes:
-            if probe.aside and not agree(seen[probe.name], self.outputs.reference(probe), probe):
+    def _explain_asides(self, matcher: MistakeMatcher, beside: Sequence[int]) -> list[Mistake]:
+        """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain.
+
+        Args:
+            beside: The sets of mistakes that explain all probes that are not aside, each by itself.
+        """
+        named = []
+        for number, probe in enumerate(self.probes):
+            if probe.aside and not any(matcher.agrees(number, each) for each in beside):
                 told = [each for each in self.outputs.sets(1) if probe.name in self._asides_of(each)]
-                fits = [self.outputs.members(mistakes) for mistakes in told if matcher.fits(mistakes)]
-                named += _common(fits) if fits else []
+                fits = [each for each in told if any(matcher.fits_beside(each, other) for other in beside)]
+                named += _common([self.outputs.members(each) for each in fits]) if fits else []
         return list({mistake.id: mistake for mistake in named}.values())
 
     def _asides_of(self, mistakes: int) -> set[str]:
