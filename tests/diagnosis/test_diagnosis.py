@@ -225,6 +225,23 @@ def test_two_mistakes_that_answer_alike_are_not_named(mistake_set):
     assert diagnostician.diagnose(diagnostician.outputs.subject_for(lambda x: x + 1)).named == []
 
 
+def test_two_mistakes_in_one_step_are_named_where_one_is_put_around_the_line(mistake_set):
+    """What holds the reference's line has another mistake in its place; two that hold none are not made at once."""
+    mistake_set.mistake("b-more", says="1 more", suggests="add none", b="1.0 + x * 2.0")
+    mistake_set.mistake("b-negative", says="sign", suggests="take none off", b="-(x * 2.0)")
+    diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
+    versions = {
+        ("b-more", "b-one"): lambda x: 1 + (x + 1),
+        ("b-more", "b-negative"): lambda x: -(1 + 2 * (x + 1)),
+        (): lambda x: -2 * (x + 1) + 1,
+    }
+
+    for expected, version in versions.items():
+        named = diagnostician.diagnose(diagnostician.outputs.subject_for(version)).named
+
+        assert {found.id for found in named} == {*expected}
+
+
 def test_a_mistake_set_refuses_what_cannot_be(mistake_set):
     """Unknown steps, repeated labels and unknown probes are errors when the set is written."""
     with pytest.raises(ValueError, match="no steps"):

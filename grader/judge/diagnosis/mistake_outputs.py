@@ -20,6 +20,7 @@ from typing import Any
 from grader.errors import SelfattendError
 from grader.judge.diagnosis.circumstances import circumstances_of
 from grader.judge.diagnosis.error_hints import hint_for
+from grader.judge.diagnosis.joined_changes import join_changes
 from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
@@ -95,11 +96,6 @@ def speaks(seen: Any, expected: Any, answer: Any) -> bool:
     return not same(seen, expected) and not isinstance(seen, bool)
 
 
-def _can_be_made_at_once(mistakes: Sequence[Mistake]) -> bool:
-    steps = [step for mistake in mistakes for step in mistake.changes]
-    return len(set(steps)) == len(steps) and len({mistake.id for mistake in mistakes}) == len(mistakes)
-
-
 class MistakeOutputs:
     """The answers of a mistake set to its probes."""
 
@@ -137,7 +133,7 @@ class MistakeOutputs:
         return self.answer(self.probes.index(probe), 0)
 
     def sets(self, size: int) -> Sequence[int]:
-        """Return all sets of `size` mistakes that can be made at once: different ids, different steps."""
+        """Return all sets of `size` mistakes that can be made at once: different ids, and steps that go together."""
         if size not in self._sets:
             self._sets[size] = list(self._make_sets(size))
         return self._sets[size]
@@ -145,7 +141,7 @@ class MistakeOutputs:
     def _make_sets(self, size: int) -> Iterator[int]:
         usual = [(i, mistake) for i, mistake in self._joinable if not mistake.alone]
         for combination in itertools.combinations(usual if size > 1 else enumerate(self.mistake_set.mistakes), size):
-            if size == 1 or _can_be_made_at_once([mistake for _, mistake in combination]):
+            if size == 1 or self._go_together([mistake for _, mistake in combination]):
                 yield sum(1 << i for i, _ in combination)
 
     @cached_property
@@ -153,7 +149,7 @@ class MistakeOutputs:
         """All pairs with a mistake that `sets` has by itself alone."""
         pairs = itertools.combinations(self._joinable, 2)
         rare = [((1 << i) | (1 << j), (a, b)) for (i, a), (j, b) in pairs if a.alone or b.alone]
-        return [number for number, pair in rare if _can_be_made_at_once(pair)]
+        return [number for number, pair in rare if self._go_together(pair)]
 
     @cached_property
     def moved(self) -> list[int]:
@@ -173,9 +169,12 @@ class MistakeOutputs:
         return [(i, each) for i, each in mistakes if each.changes and each.version is None and not each.only]
 
     def can_be_made_at_once(self, mistakes: int) -> bool:
-        """Return True if the mistakes of a set change different steps, and none is a whole version."""
+        """Return True if the mistakes of a set are different ones, of steps that go together, none a whole version."""
         found = self.members(mistakes)
-        return not any(each.version for each in found) and _can_be_made_at_once(found)
+        return not any(each.version for each in found) and self._go_together(found)
+
+    def _go_together(self, mistakes: Sequence[Mistake]) -> bool:
+        return len({each.id for each in mistakes}) == len(mistakes) and self._join(mistakes) is not None
 
     def members(self, mistakes: int) -> tuple[Mistake, ...]:
         """Return the mistakes of a set."""
@@ -276,9 +275,12 @@ class MistakeOutputs:
 
     def subject_with(self, combination: Sequence[Mistake]) -> LocalModule:
         """Make the function with these mistakes, to be probed like a submission."""
-        changes = {step: value for mistake in combination for step, value in mistake.changes.items()}
+        changes = self._join(combination) or {}
         version = combination[0].version if len(combination) == 1 else None
         return self.subject_for(self.mistake_set.build(changes, version))
+
+    def _join(self, combination: Sequence[Mistake]) -> dict[str, str] | None:
+        return join_changes([mistake.changes for mistake in combination], self.mistake_set.steps)
 
     def subject_for(self, version: Any) -> LocalModule:
         """Return any function of ours in the place of the one that the mistakes are about."""
