@@ -68,6 +68,9 @@ mistake("ge-constant", "The factor of the tanh form is √(π/2) and not √(2/�
         coding="root of π/2", tanh="torch.tanh(math.sqrt(math.pi / 2) * cubic)")
 mistake("ge-constant", "The factor of the tanh form is 2/π, without its root.", "It is √(2/π) = 0.7979.",
         coding="no root", tanh="torch.tanh(2 / math.pi * cubic)")
+mistake("ge-constant", "In the tanh form √(2/π) multiplies x alone, and not the cubic term.",
+        "Put brackets: √(2/π) · (x + 0.044715 x³).", coding="bracket",
+        tanh="torch.tanh(math.sqrt(2 / math.pi) * x + 0.044715 * x**3)")
 mistake("ge-constant", "The factor √(2/π) of the tanh form is missing.", "It is √(2/π) = 0.7979.", coding="no factor",
         tanh="torch.tanh(cubic)")
 mistake("ge-constant", "In the tanh form x is squared, where it is to be cubed.", "Write 0.044715 · x³.",
@@ -98,6 +101,9 @@ mistake("sg-sigmoid-gate", "The gate is the sigmoid itself: that is GLU.", "Use 
 mistake("sg-squared-gate", "The gate is z · silu(z) = z² · σ(z): SiLU has the factor z already.", "Use SiLU: z · σ(z).",
         open="gate * F.silu(gate)")
 mistake("sg-relu-gate", "The gate is ReLU: that is ReGLU.", "Use SiLU: z · σ(z).", open="gate.relu()")
+for name, gate in (("Mish, z · tanh(softplus(z))", "gate * F.softplus(gate).tanh()"), ("tanh", "gate.tanh()"),
+                   ("z · σ(1.702z)", "gate * torch.sigmoid(1.702 * gate)"), ("softplus", "F.softplus(gate)")):
+    mistake("sg-other-gate", f"The gate is {name}.", "Use SiLU: z · σ(z).", coding=name, open=gate)
 mistake("sg-no-gate", "w_up is not used: this is a network without a gate.", "Multiply with x W_upᵀ.", hidden="opened")
 mistake("sg-no-up", "w_gate is used for both factors.", "The second is x W_upᵀ.", up="gate")
 mistake("sg-not-down", "The result stays d_ff wide: w_down is not used.", "Multiply with W_downᵀ at the end.",

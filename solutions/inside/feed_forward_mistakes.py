@@ -110,6 +110,7 @@ mistake("ff-residual-inside", "x is added to the result: the sum belongs to the 
         narrow="x + self.w2(hidden)")
 mistake("ff-norm-inside", "x is normed first: the norm belongs to the block.", "Take x as it is.",
         widen="self.w1(F.layer_norm(x, x.shape[-1:]))")
+mistake("ff-norm-inside", coding="before all", take_x="F.layer_norm(x, x.shape[-1:])")
 mistake("ff-norm-inside", "x is normed first, and that is what is added: both belong to the block.", "Take x as it is.",
         coding="and added", take_x="F.layer_norm(x, x.shape[-1:])", narrow="x + self.w2(hidden)")
 mistake("ff-norm-inside", "The hidden layer is normed.", "Bend it and no more.", coding="hidden",

@@ -40,6 +40,10 @@ mistake("gn-all-positions", "You pick a token at every position, and append all 
 mistake("gn-all-positions", "You give `pick` the logits of all positions.", LAST, coding="what is appended fails",
         last="logits")
 mistake("gn-mean-position", "You take the mean of all positions' logits.", LAST, last="logits.mean(dim=1)")
+PROMPT = "You take the logits of the place where the prompt ended: in each pass they predict the first new token."
+mistake("gn-first-position", PROMPT, LAST, coding="end of the prompt",
+        last="logits[:, min(ids.size(1) - _, max_len) - 1]")
+mistake("gn-first-position", PROMPT, LAST, coding="end of the prompt, an error", last="logits[:, ids.size(1) - _ - 1]")
 
 # --- what the model is given
 WINDOW = "Give it `ids[:, -max_len:]`, and append to the whole text."

@@ -158,6 +158,9 @@ for pool, changes in (("mean", {"is_mean": "True"}), ("cls", {"is_mean": "False"
 mistake("po-average-probs", "The tokens are scored one by one, and their probabilities averaged.", "Pool the vectors "
         "first; then score once, without a softmax.", logits="masked_mean_pool(self.head(h).softmax(-1), mask) if "
         "self.pool == 'mean' else self.head(pooled)")
+mistake("po-average-probs", "The tokens are scored first and their scores averaged: a text without a token gets 0, and "
+        "not the bias.", "Pool the vectors first, then score once.", coding="logits",
+        logits="masked_mean_pool(self.head(h), mask) if self.pool == 'mean' else self.head(pooled)")
 mistake("po-average-probs", "The tokens are scored first, and of each class the largest score is taken.", "Pool the "
         "vectors first, then score once.", coding="largest "
         "scores", logits="self.head(h).masked_fill(~mask.unsqueeze(-1), "

@@ -19,6 +19,8 @@ ORDERS = {
     "backwards": sorted(set(LETTERS), reverse=True),
     "by appearance": list(dict.fromkeys(LETTERS)),
     "by frequency": [char for char, _ in Counter(LETTERS).most_common()],
+    "by frequency, equals sorted": [char for char, _ in Counter(sorted(LETTERS)).most_common()],
+    "rarest first": [char for char, _ in Counter(LETTERS).most_common()][::-1],
 }
 
 
@@ -117,6 +119,10 @@ mistake("tok-unsorted-set", "The ids are in another order than the sorted one. I
         alphabet="sorted(sorted(set(text)), key=lambda char: ord(char) * 37 % 101)")  # a set's is never the same twice
 mistake("tok-by-frequency", "The ids are in the order of frequency, the commonest character first.", SORT,
         alphabet="[char for char, _ in Counter(text).most_common()]")
+mistake("tok-by-frequency", "The ids are in the order of frequency, the commonest first, and equals are sorted.", SORT,
+        coding="equals sorted", alphabet="[char for char, _ in Counter(sorted(text)).most_common()]")
+mistake("tok-by-frequency", "The ids are in the order of frequency, the rarest character first.", SORT, coding="rarest",
+        alphabet="[char for char, _ in Counter(text).most_common()][::-1]")
 mistake("tok-by-appearance", "The ids are in the order in which characters first appear.", SORT,
         alphabet="list(dict.fromkeys(text))")
 mistake("tok-sorted-backwards", "The ids are in falling order.", "Sort without `reverse=True`.",

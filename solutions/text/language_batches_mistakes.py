@@ -108,6 +108,8 @@ for coding, places in (("around", "starts.mul(block_size).remainder(len(data) - 
                        ("past the end", "starts.unsqueeze(1) * block_size + steps"),
                        ("moved", "starts.mul(block_size).clamp(max=len(data) - block_size - 1)[:, None] + steps")):
     batch("bat-starts-in-blocks", coding=coding, places=places)
+batch("bat-starts-in-blocks", coding="each around", places="starts.unsqueeze(1) * block_size + steps",
+      inputs="data[places % len(data)]", targets="data[(places + 1) % len(data)]")
 batch("bat-starts-ignored", "The windows lie one behind the other from place 0 on, whatever the starts are.",
       "Begin window b at starts[b].",
       places="(torch.arange(len(starts)).unsqueeze(1) * block_size + steps) % (len(data) - 1)")

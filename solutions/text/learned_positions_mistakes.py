@@ -99,6 +99,9 @@ mistake("lp-clamped", "A text that is too long silently gets the last row again 
 mistake("lp-clamped", "A text that is too long silently begins again at row 0.", "Raise ValueError where T is larger "
         "than "
         "max_len.", coding="around", too_long="False", rows="self.weight[torch.arange(length) % len(self.weight)]")
+mistake("lp-clamped", "A text that is too long is let through: tokens behind the last row silently get none.",
+        "Raise ValueError where T is larger than max_len.", coding="nothing", too_long="False",
+        rows="nn.functional.pad(self.weight[:length], (0, 0, 0, max(0, length - len(self.weight))))")
 mistake("lp-cut-off", "A text that is too long is silently cut off.", "Raise ValueError where T is larger than "
         "max_len.", too_long="False", length="x = x[:, :len(self.weight)]\nlength = x.size(1)")
 mistake("lp-no-check", "A text that is too long ends in a RuntimeError, as torch's about sizes is.",

@@ -53,6 +53,9 @@ mistake("aw-t-from-zero", "Your correction is that of step t − 1: at the first
 mistake("aw-correction-without-power", "You divide by 1 − β, whatever the step is: that is the correction of the first "
         "one.", "Divide by 1 − βᵗ.", correct1="m / (1 - beta1)", correct2="v / (1 - beta2)")
 mistake("aw-one-beta", "Both corrections use β1.", "v has its own: 1 − β2ᵗ.", correct2="v / (1 - beta1**t)")
+mistake("aw-one-beta", "The corrections have each other's beta: m is divided by 1 − β2ᵗ, v by 1 − β1ᵗ.",
+        "m̂ = m / (1 − β1ᵗ), v̂ = v / (1 − β2ᵗ).", coding="exchanged", correct1="m / (1 - beta2**t)",
+        correct2="v / (1 - beta1**t)")
 mistake("aw-corrected-kept", "You return the corrected means: the next step corrects them again.",
         "Return m and v as they are before the corrections.", give="moved, m_hat, v_hat")
 

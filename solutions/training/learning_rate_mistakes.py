@@ -93,6 +93,11 @@ mistake("lr-floor-as-max", "It falls towards 0 and is cut off at min_lr: `max(mi
         "Scale between the two: min_lr + share · (max_lr − min_lr).", fall="max(min_lr, share * max_lr)")
 mistake("lr-floor-added", "min_lr is added on top: the fall begins at max_lr + min_lr.",
         "Scale between the two: min_lr + share · (max_lr − min_lr).", fall="min_lr + share * max_lr")
+mistake("lr-floor-as-share", "min_lr is taken for a share of max_lr: the floor is max_lr · min_lr.",
+        "min_lr is a rate itself: min_lr + share · (max_lr − min_lr).",
+        fall="max_lr * (min_lr + share * (1 - min_lr))", rest="max_lr * min_lr")
+mistake("lr-floor-as-share", "The fall goes towards max_lr · min_lr, as if min_lr were a share, and jumps to min_lr at "
+        "the end.", coding="jumps", fall="max_lr * (min_lr + share * (1 - min_lr))")
 mistake("lr-rises-after-total", "Behind the end the cosine goes on: the rate rises again.", "From total on it is "
         "min_lr.",
         over="False")
