@@ -197,8 +197,9 @@ alone("emb-detached", "No gradient reaches the table through the ids: its rows a
         "Call `self.tok(ids)`.", look="self.tok.weight.data[ids]")
 
 # --- names, and what happens at run time
-alone("gp-buffer-saved", "A buffer, a mask say, is among the names of the state dict.", "Register it with "
-        "`persistent=False`, or make it in forward.", only=NAMES, norm="saved(nn.LayerNorm(d_model))")
+alone("gp-buffer-saved", "The state dict has a name too many: a buffer, a mask say, or a layer that is not asked for.",
+      "Register a buffer with `persistent=False`, or make it in forward.", only=NAMES,
+      norm="saved(nn.LayerNorm(d_model))")
 alone("gp-other-names", "The names in the state dict are not those of the statement, so the checks' numbers never get "
         "in.", "`print(model.state_dict().keys())` shows yours.", only=NAMES, tok="self.wte = nn.Embedding(vocab_size, "
         "d_model)", pos="self.wpe = nn.Embedding(max_len, d_model)", tie="self.head.weight = self.wte.weight",

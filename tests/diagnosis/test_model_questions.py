@@ -33,13 +33,15 @@ class Made:
         ([], [], ([], [])),
         (["blocks.0.attn.wq.bias", "blocks.1.attn.wk.bias", "head.bias"], [], (["attn", "head"], [])),
         (["mask"], [], "more names"),
+        (["blocks.0.attn.bias"], [], "more names"),
         (["a.weight"], ["b.weight"], "other names"),
         ([], ["norm.weight", "norm.bias"], ([], ["norm.bias", "norm.weight"])),
     ],
 )
 def test_names_are_told_in_words(missing, unexpected, said):
-    """Biases that are not asked for are told by the part that has them, whichever block it is in."""
-    assert read_names(lambda *_, state: Made(missing, unexpected), 3, state={}) == said
+    """Biases that are not asked for are told by the part that has them; without a weight beside it, it is none."""
+    weights = dict.fromkeys(("blocks.0.attn.wq.weight", "blocks.1.attn.wk.weight", "head.weight"))
+    assert read_names(lambda *_, state: Made(missing, unexpected), 3, state=weights) == said
 
 
 def test_a_class_without_a_state_dict_is_no_module():

@@ -72,7 +72,8 @@ def is_alike_in_training(made: Any, *args: Any) -> bool:
 def read_names(make: Any, *sizes: Any, state: Numbers) -> Any:
     """Return in words how the names in a model's state dict differ from those of `state`.
 
-    That is "no module", "other names", or which parts have biases that are not asked for, and which names are lacking.
+    That is "no module", "other names", "more names", or which parts have biases that are not asked for, and which names
+    are lacking. A bias is what stands beside a weight: in nanoGPT `attn.bias` is a mask.
     """
     try:
         made = make(*sizes, state=state)
@@ -82,7 +83,7 @@ def read_names(make: Any, *sizes: Any, state: Numbers) -> Any:
         raise
     if made.missing and made.unexpected:
         return "other names"
-    if not all(name.endswith("bias") for name in made.missing):
+    if not all(name.endswith(".bias") and f"{name[:-4]}weight" in state for name in made.missing):
         return "more names"
     inside = [name.split(".", 2)[-1] if name.startswith("blocks.") else name for name in made.missing]
     return sorted({name.split(".")[0] for name in inside}), sorted(made.unexpected)
