@@ -31,6 +31,7 @@ SHAPES = {
     "blocks.0.ffn.w1.weight": (7, 12), "blocks.0.ffn.w1.bias": (7,),
     "blocks.0.ffn.w2.weight": (12, 7), "blocks.0.ffn.w2.bias": (12,),
 }  # fmt: skip
+BIASES = tuple(f"attn.w{letter}.bias" for letter in "qkvo")
 # small inputs of the hidden layer
 HELD = {"state": draw_state(SHAPES, {".w1.": 0.05})}
 IDS = torch.arange(8).view(2, 4)
@@ -53,13 +54,29 @@ def _(subject, rand):
     lost = {name.split(".")[0] for name in made.unexpected}
     if made.missing and made.unexpected:
         return "other names"
-    told = any(name.endswith("bias") or name == "head.weight" for name in others)
+    # a layer as wide as the table is a head, whatever it is called; what nanoGPT calls attn.bias is a mask
+    heads = {
+        name.split(".")[0] for name in others if made.state()["state"].get(name, IDS).shape == SHAPES["tok.weight"]
+    }
+    others = {"head.weight" if name.split(".")[0] in heads else name for name in others}
+    told = any(name == "head.weight" or name.endswith(BIASES) for name in others)
     return [sorted(others) if told else bool(others), sorted(lost)]
 
 
 @model.probe("over a long text")
 def _(subject, rand):
     return subject.TinyGPT(*SIZES, state=HELD["state"](rand)).eval()(rand.integers(0, 11, 1, 40))
+
+
+@model.probe("whether it takes 80 tokens", aside=True)
+def _(subject, rand):
+    made = subject.TinyGPT(*SIZES, state=HELD["state"](rand)).eval()
+    try:
+        return list(made(rand.integers(0, 11, 1, 80)).shape)
+    except LearnerError as error:
+        if error.kind != "raised":
+            raise
+        return "an error"
 
 
 def rope_on_model(x, positions):
@@ -97,8 +114,8 @@ mistake("tg-input-turned", "The stream is turned in front of the projections, an
         turn_q="q", turn_k="k", project="x = rope_on_model(x, torch.arange(x.size(1), device=x.device))\n"
         "q, k, v = self.wq(x), self.wk(x), self.wv(x)")
 model.include("../positions/rope", alone=True, only=(
-    "ro-half-split", "ro-direction", "ro-exponent-doubled", "ro-rate-inverted", "ro-one-angle", "ro-no-sine",
-    "ro-added", "ro-reversed"))
+    "ro-half-split", "ro-direction", "ro-exponent-doubled", "ro-exponent-halved", "ro-rate-inverted", "ro-one-angle",
+    "ro-no-sine", "ro-added", "ro-reversed"))
 mistake("ro-other-base", "The base is 1000, and not 10000: the slower a pair, the further it is off.", "Take base = "
         "10000.",
         alone=True, rates="1000.0**-exponents")
@@ -112,7 +129,12 @@ model.include("gpt", alone=True, only=(
     "gp-buffer-saved", "gp-device", "bl-other-placement"))
 HERE = {"With norm_first=True: ": "In the block, "}
 PRE = " (pre-LN only)"
+mistake("tg-short-table", "A table in it, of the mask or of angles, ends before a text of 80 tokens does: an error. "
+        "The statement sets no longest text.", "Make it in forward, as long as the text that is there.", alone=True,
+        only=("whether it takes 80 tokens",), ones="torch.ones(64, 64, device=ids.device)",
+        mask="allowed.tril().bool()[:length, :length]")
 model.include("../core/block", words=HERE, only=("at-no-scale",))
+model.include("../core/block", words=HERE, alone=True, only=("at-scale-d-model",))
 model.include("../core/block", words=HERE, alone=True, only=(
     f"bl-no-residual-attn{PRE}", f"bl-no-residual-ffn{PRE}", f"bl-no-attention{PRE}", f"bl-parallel{PRE}",
     "bl-wrong-activation (ReLU)", "bl-no-activation", "hd-split-view", "hd-split-no-transpose",
