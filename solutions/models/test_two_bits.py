@@ -85,7 +85,7 @@ def is_sentence(ids):
 
 # --- the run ----------------------------------------------------------------------------------------------------------
 
-V, T, STEPS, FEW_STEPS, ROWS, LENGTH = len(WORDS), 32, 800, 10, 32, 60_000
+V, T, STEPS, FEW_STEPS, ROWS, LENGTH = len(WORDS), 32, 800, 11, 32, 60_000
 BAND = (1.366, 1.43)  # benchmarks/bands.py
 MIN_SENTENCES = 0.95  # the share that is to be grammatical
 _runs = WeakKeyDictionary()
@@ -317,6 +317,8 @@ def test_repeatable(submission, rand):
 
 # --- the loop, on models of the judge ---------------------------------------------------------------------------------
 
+# torch's OneCycleLR divides by zero where pct_start times the steps is 1: no 4, 5, 8, 10 or 20 steps are asked for
+
 
 def spied(subject, rand, **more):
     """A small model of ours that logs its calls, and its parameters."""
@@ -384,9 +386,9 @@ def test_one_step_a_row(submission, rand):
 @pytest.mark.check(skill="training", points=1, function="fit", needs="test_reports", stage="in what it moves")
 def test_moves(submission, rand):
     """Moves every parameter, in each step."""
-    drawn, data, starts = rand.integers(0, 1 << 30, 1).item(), rand.integers(0, 11, 60), rand.integers(0, 50, 6, 9)
+    drawn, data, starts = rand.integers(0, 1 << 30, 1).item(), rand.integers(0, 11, 60), rand.integers(0, 50, 15, 9)
     before = spied(submission, type(rand)(drawn))[1]
-    for rows in (2, 3, 4, 5, 6):  # the first step of a warm-up may be none
+    for rows in (11, 12, 13, 14, 15):  # the first step of a warm-up may be none
         model, _ = spied(submission, type(rand)(drawn))
         losses_of(submission, model, data, starts[:rows], 8)
         after = model.state()["state"]
@@ -409,8 +411,8 @@ def test_gradients_are_fresh(submission, rand):
 def test_data_unchanged(submission, rand):
     """Leaves the text and the starts alone."""
     model, _ = spied(submission, rand)
-    data, starts = rand.integers(0, 11, 40), rand.integers(0, 35, 4, 3)
-    report = submission.make_report(4)
+    data, starts = rand.integers(0, 11, 40), rand.integers(0, 35, 3, 3)
+    report = submission.make_report(3)
     after = submission.fit.observe(model, data, starts, 5, report).args
     if not torch.equal(after[1], data) or not torch.equal(after[2], starts):
         fail("The text or the starts were changed by the call.")

@@ -17,6 +17,7 @@ from grader.model import Submission
 
 KINDS = {"Sorter": "class", "fit": "function"}
 PIECES = {"encoder": "models", "pooling_heads": "models", "learning_rate": "training", "training": "core"}
+ONE_CYCLE = "torch.optim.lr_scheduler.OneCycleLR(optimizer, 5e-3, total_steps=len(lists), pct_start={})"
 ADAMW = "torch.optim.AdamW(model.parameters())"
 
 
@@ -50,6 +51,18 @@ def said_of(subject: LocalModule, check: str, seed: int = 1) -> str:
     except CheckFailed as failed:
         return str(failed)
     return ""
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.25, 0.3, 0.5])
+def test_a_rate_that_torch_plans_is_right(share):
+    """Torch's OneCycleLR fails where its warm-up is one step long: no short run of the checks has so many steps."""
+    checks, _, _ = files()
+    made = f"optimizer = torch.optim.AdamW(model.parameters())\nplan = {ONE_CYCLE.format(share)}"
+    subject = version({"optimizer": made, "rate": "pass", "move": "optimizer.step()\nplan.step()"})
+
+    for check in (checks.test_reports, checks.test_one_step_a_batch, checks.test_each_batch, checks.test_moves,
+                  checks.test_gradients_are_fresh, checks.test_data_unchanged):  # fmt: skip
+        check(subject, Rand(1))
 
 
 def test_lists_are_sorted_by_the_numbers_that_ids_stand_for():

@@ -21,6 +21,7 @@ PIECES = {
     "generate": "models", "gpt": "models", "language_batches": "text", "sampling": "models", "training": "core",
 }  # fmt: skip
 SGD = {"optimizer": "torch.optim.SGD(model.parameters())", "warm": "0.01"}
+ONE_CYCLE = "torch.optim.lr_scheduler.OneCycleLR(optimizer, 5e-3, total_steps=len(starts), pct_start={})"
 ADAMW = {"optimizer": "torch.optim.AdamW(model.parameters())"}
 
 
@@ -107,6 +108,19 @@ def test_a_short_run_is_measured_like_a_long_one(monkeypatch):
     assert "1.366 to 1.43 is the band" in said[0] and "Your own losses went from 3.1" in said[0]
     assert "the floor" in shown[0] and "nats a word" in shown[1] and "sentences are right" in shown[2]
     assert len(shown) == 3 + 2 * 2 and all(line.count("\n") == 8 for line in shown[3:])
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.25, 0.3, 0.5])
+def test_a_rate_that_torch_plans_is_right(share):
+    """Torch's OneCycleLR fails where its warm-up is one step long: no short run of the checks has so many steps."""
+    checks, _, _ = files()
+    made = f"optimizer = torch.optim.AdamW(model.parameters())\nplan = {ONE_CYCLE.format(share)}"
+    loop = {"optimizer": made, "warm": "optimizer.param_groups[0]['lr']", "move": "optimizer.step()\nplan.step()"}
+    subject = LocalModule(version(loop), KINDS)
+
+    for check in (checks.test_reports, checks.test_one_step_a_row, checks.test_moves, checks.test_gradients_are_fresh,
+                  checks.test_data_unchanged, checks.assert_learns_in_steps):  # fmt: skip
+        check(subject, Rand(1))
 
 
 def test_a_fault_in_an_earlier_lesson_is_named_there(launcher):
