@@ -118,12 +118,14 @@ def ids_of(rand, rows=2):
 @pytest.mark.check(skill="shape", points=1, function="Sorter", public=True, stage="in its shape")
 @pytest.mark.parametrize("positions", [True, False], ids=["with positions", "without"])
 def test_shape(submission, rand, positions):
-    """Gives logits for each place, in any sizes, with positions and without."""
+    """Gives finite logits for each place, in any sizes, with positions and without."""
     rows, vocab, length = rand.sizes(3)
     logits = submission.Sorter(vocab, length, positions=positions)(rand.integers(0, vocab, rows, length))
     assert_shape(logits, (rows, length, vocab))
     if logits.dtype != torch.float32:
         fail(f"The logits are {logits.dtype}; expected torch.float32.")
+    if not bool(torch.isfinite(logits).all()):
+        fail("Some logits are NaN or infinite.")
 
 
 SHAPED = ("test_shape[with positions]", "test_shape[without]")

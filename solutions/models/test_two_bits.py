@@ -237,8 +237,11 @@ def test_shape(submission, rand):
 @pytest.mark.check(skill="shape", points=1, function="TwoBits", needs="test_shape", stage="with shorter texts")
 @pytest.mark.parametrize("length", [7, 1])
 def test_lengths(submission, rand, length):
-    """Takes texts that are shorter than max_len."""
-    assert_shape(submission.TwoBits(11, 9)(ids_of(rand, 2, length)), (2, length, 11))
+    """Takes texts that are shorter than max_len, and gives finite numbers."""
+    logits = submission.TwoBits(11, 9)(ids_of(rand, 2, length))
+    assert_shape(logits, (2, length, 11))
+    if not bool(torch.isfinite(logits).all()):
+        fail("Some logits are NaN or infinite.")
 
 
 @pytest.mark.check(skill="values", points=1, function="TwoBits", needs="test_lengths[7]", stage="in what it gives")

@@ -87,6 +87,11 @@ def _(made, ids, rand):
     return bool(torch.allclose(made(ids).sum(-1), torch.ones(()), atol=1e-3))
 
 
+@seen("in whether it gives numbers")
+def _(made, ids, rand):
+    return bool(torch.isfinite(made(ids)).all())
+
+
 @seen("in whether it gives the same twice")
 def _(made, ids, rand):
     return torch.equal(made(ids), made(ids))
@@ -165,10 +170,15 @@ def what_moves(subject, rand):
 
 
 def whether_it_piles_up(subject, rand):
-    made, _ = spied(subject, rand)
-    told(subject, made, rand.integers(0, V, 40), rand.integers(0, 35, 1, 3).expand(12, 3).contiguous(), 5)
-    grad = made.state()["grads"]["layers.1.bias"]
-    return grad is not None and bool(grad.abs().sum() > 2.1)
+    """Whether twelve steps on one row of windows leave a gradient that is several times that of one step."""
+    (_, state), data, starts = spied(subject, rand), rand.integers(0, V, 40), rand.integers(0, 35, 1, 3)
+    sizes = []
+    for rows in (1, 12):
+        made = subject.make_model([["embedding", V, 6], ["linear", 6, V]], state)
+        told(subject, made, data, starts.expand(rows, 3).contiguous(), 5)
+        grad = made.state()["grads"]["layers.1.bias"]
+        sizes.append(0.0 if grad is None else float(grad.abs().sum()))
+    return sizes[1] > 3 * sizes[0]
 
 
 def what_becomes_of_the_text(subject, rand):
@@ -188,8 +198,8 @@ in_words("in its gradients", whether_it_piles_up)
 in_words("in what becomes of the text", what_becomes_of_the_text)
 
 
-def look_back(scores):
-    later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+def look_back(scores, diagonal=1):
+    later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(diagonal)
     return scores.masked_fill(later, float("-inf")).softmax(-1)
 
 
@@ -199,6 +209,9 @@ wrong, right = model.mistake, model.alternative
 wrong("tb-no-mask", "Outputs depend on later words: your model sees the answers. Its training loss looks fine, and "
       "what it writes does not.", "Mask the attention: place t may attend to 0 ... t alone.",
       blend="F.scaled_dot_product_attention(q, k, v)")
+wrong("tb-no-self", "The outputs are NaN. A softmax gives that where the mask hides every place of a row, as it does "
+      "in the first if each place is hidden from itself, too.", "Hide what comes later, and nothing else: "
+      "`triu(diagonal=1)`.", blend="look_back(q @ k.transpose(-2, -1), 0) @ v")
 wrong("tb-no-attention", "Each output depends on its own word alone: nothing looks back. That is a table of pairs of "
       "words, with a loss of 1.646.", "Add the attention's output to the stream in each block.", look="x")
 wrong("tb-batch-axis", "Attention runs over the rows of the batch: texts see each other, and no text sees itself.",
@@ -251,6 +264,7 @@ wrong("tb-target-is-input", "The targets are the inputs: the model learns to say
       "falls to 0.004, and on the next word it is 8.5.", "Shift by one: `data[places + 1]`.", targets="data[places]")
 wrong("tb-two-ahead", "The targets are two places ahead.", "Shift by one: `data[places + 1]`.",
       targets="data[(places + 2).clamp(max=len(data) - 1)]")
+wrong("tb-two-ahead", coding="by slices", targets="torch.stack([data[s + 2 : s + block_size + 2] for s in row])")
 wrong("tb-target-previous", "The targets are the words before: all of them stand in the input.",
       "Shift by one, forwards: `data[places + 1]`.", targets="data[(places - 1).clamp(min=0)]")
 wrong("tb-softmax-before-loss", "You take a softmax before the loss, which takes one itself.",
@@ -262,8 +276,9 @@ wrong("tb-last-place-only", "Only the last place of each window is in the loss: 
       "Take the mean over all places of all windows.", score="F.cross_entropy(logits[:, -1], targets[:, -1])")
 wrong("tb-no-zero-grad", "Gradients pile up: nobody clears those of earlier steps.", "Call `optimizer.zero_grad()` in "
       "each step.", clear="pass")
-wrong("tb-cleared-too-late", "At the step there is no gradient to go along: `backward` is missing, or the gradient is "
-      "cleared behind it.", "Clear, backward, step: in this order.", clear="pass", pull="loss.backward(); "
+wrong("tb-cleared-too-late", "At the step there is no gradient to go along: `backward` is missing, is called on a new "
+      "tensor of the loss's number, or the gradient is cleared behind it.", "Clear, backward of the loss itself, step: "
+      "in this order.", clear="pass", pull="loss.backward(); "
         "optimizer.zero_grad()")
 wrong("tb-no-step", "No parameter moves.", "Call `optimizer.step()` after `backward`.", move="pass")
 wrong("tb-eval-mode", "The model is trained in eval mode: dropout is off.", "Call `model.train()` first.",
@@ -271,6 +286,8 @@ wrong("tb-eval-mode", "The model is trained in eval mode: dropout is off.", "Cal
 wrong("tb-one-row", "Only the first row of starts is used.", "One step for each row.", rows="enumerate(starts[:1], 1)")
 wrong("tb-every-second-row", "Every second row of starts is left out.", "One step for each row.",
       rows="enumerate(starts[::2], 1)")
+wrong("tb-step-a-window", "You take a step for each window: a row of starts is one batch, with one loss and one step.",
+      "Cut all windows of a row, and take the mean over them.", rows="enumerate(starts.flatten()[:, None], 1)")
 wrong("tb-starts-moved", "The caller's starts are changed.", "Make a new tensor: `row + 1`, not `row += 1`.",
       tell="report(loss.item()); row += 1")
 
