@@ -172,13 +172,22 @@ def test_a_probe_aside_names_what_it_recognises_also_beside_another_mistake(mist
 
 
 def test_beside_what_few_probes_recognise_another_mistake_is_named(mistake_set):
-    """A mistake that is known by one probe alone is told together with the one that all others show."""
+    """A mistake that is known by one probe alone is told together with the one that all others show.
+
+    Names that an object lacks stand in others' answers, too, and speak against no other mistake.
+    """
     mistake_set.probe("how many")(lambda subject, rand: subject.f(torch.zeros(2)).numel())
-    mistake_set.mistake("a-cut", "cut", "do not", only=("how many",), a="(x + 1.0)[: 3 - 2 * (len(x) < 3)]")
+    mistake_set.probe("two more")(
+        lambda subject, rand: [
+            {"missing": ["b"][subject.f(torch.zeros(2)).numel() - 1 :], "unexpected": []},
+            subject.f(rand(4)),
+        ]
+    )
+    mistake_set.mistake("a-cut", "cut", "do not", only=("how many",), a="(x + 1.0)[: 9 - 8 * (len(x) < 3)]")
     diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
     versions = {
-        "a-cut": lambda x: ((x + 1) * 2)[: 3 - 2 * (len(x) < 3)],
-        "a-cut b-one": lambda x: (x + 1)[: 3 - 2 * (len(x) < 3)],
+        "a-cut": lambda x: ((x + 1) * 2)[: 9 - 8 * (len(x) < 3)],
+        "a-cut b-one": lambda x: (x + 1)[: 9 - 8 * (len(x) < 3)],
     }
 
     for expected, version in versions.items():

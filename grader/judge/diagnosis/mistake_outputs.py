@@ -28,7 +28,7 @@ from grader.judge.transcript.prefetch import PrefetchedModule
 from grader.judge.transcript.replay import NotRecorded
 from grader.judge.transcript.transcript import Recorder, Transcript
 from grader.judge.values.compare import Raised, same
-from grader.judge.values.fingerprint import Fingerprint, fingerprint
+from grader.judge.values.fingerprint import ROUNDING, Fingerprint, fingerprint
 from grader.judge.values.random_inputs import Rand, derive
 
 # Probe inputs are the same in every run: the audit proves every mistake's margin on exactly these.
@@ -38,7 +38,6 @@ PROBE_SEED = 2017
 NO_EVIDENCE = Raised("no-evidence", "")
 
 MAX_COMBINED_ANSWERS = 256  # kept of combinations
-UNMOVED = 1e-7  # of all values' sum
 MANY_PAIRS = 1000  # of more, only the likely ones are asked all that the probes ask
 
 Observations = dict[str, Any]
@@ -161,7 +160,8 @@ class MistakeOutputs:
         if not _has_value(expected, expected):  # what keeps an error away runs what stands behind it
             return True
         mark, right = self.fingerprint(probe, number), self.fingerprint(probe, 0)
-        return mark.values != right.values or not abs(mark.total - right.total) <= UNMOVED * right.size
+        apart = abs(mark.total - right.total) + abs(mark.size - right.size)
+        return mark.values != right.values or not apart <= ROUNDING * right.size
 
     @cached_property
     def _joinable(self) -> list[tuple[int, Mistake]]:
@@ -326,14 +326,6 @@ class MistakeMatcher:
         if others and not self.outputs.can_be_made_at_once(mistake | others):
             return False
         return not self._find_misfits(mistake | others, numbers, frozenset())[1]
-
-    def fits_rest(self, mistake: int, other: int) -> bool:
-        """Return True if two mistakes answer as was seen, but for the probes that recognise the first."""
-        (known,) = self.outputs.members(mistake)
-        if other and (self.outputs.members(other)[0].only or not self.outputs.can_be_made_at_once(mistake | other)):
-            return False
-        rest = [number for number in self._order if self.outputs.probes[number].name not in known.only]
-        return not self._find_misfits(mistake | other, rest, frozenset())[1]
 
     def misfits(self, mistakes: int) -> tuple[str, list[Probe]]:
         """Return the probes on which a set of mistakes answers otherwise than was seen, and where these ask.

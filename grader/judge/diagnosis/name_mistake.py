@@ -162,13 +162,15 @@ class Diagnostician:
         pairs = [(each, self.outputs.members(each)) for each in self.outputs.sets(2)]
         fits = [pair for each, pair in pairs if ids & {one.id for one in pair} and matcher.fits(each)]
         found = [pair for pair in fits if self._is_confirmed(pair, matcher.seen)]
-        if found or len(known) > 1:
-            return _common(found) if found else []
-        first = 1 << self.mistake_set.mistakes.index(known[0])
-        if matcher.fits_rest(first, 0):
-            return []
-        seconds = [self.outputs.members(each) for each in self.outputs.sets(1) if matcher.fits_rest(first, each)]
-        return [*known, *_common(seconds)] if seconds else []
+        return _common(found) or self._explain_rest(known, matcher)
+
+    def _explain_rest(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
+        """Return mistakes together with others that explain the rest, where wrong names in a state are forgiven."""
+        explained = {name for mistake in known for name in mistake.only}
+        both = {probe.name: (matcher.seen[probe.name], self.outputs.reference(probe)) for probe in self.probes}
+        rest = {name: pair[1] if name in explained else _forgive_names(*pair) for name, pair in both.items()}
+        others = self.explain(MistakeMatcher(self.outputs, rest), asides=False) if known else []
+        return [*known, *others] if others else []
 
     def _explain_asides(self, matcher: MistakeMatcher, beside: Sequence[int]) -> list[Mistake]:
         """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain.
@@ -181,7 +183,7 @@ class Diagnostician:
             if probe.aside and not any(matcher.agrees(number, each) for each in beside):
                 told = [each for each in self.outputs.sets(1) if probe.name in self._asides_of(each)]
                 fits = [each for each in told if any(matcher.fits_beside(each, other) for other in beside)]
-                named += _common([self.outputs.members(each) for each in fits]) if fits else []
+                named += _common([self.outputs.members(each) for each in fits])
         return list({mistake.id: mistake for mistake in named}.values())
 
     def _asides_of(self, mistakes: int) -> set[str]:
@@ -246,6 +248,14 @@ def _first_difference(seen: Any, expected: Any, atol: float) -> tuple[Any, Any]:
     return _first_difference(*differing, atol) if differing else (seen, expected)
 
 
+def _forgive_names(seen: Any, expected: Any) -> Any:
+    """Return an observation with what the reference has in the place of names that an object lacks, or has too many."""
+    if isinstance(seen, list) and isinstance(expected, list) and len(seen) == len(expected):
+        return [_forgive_names(*pair) for pair in zip(seen, expected, strict=True)]
+    is_of_names = all(isinstance(each, dict) and {*each} == {"missing", "unexpected"} for each in (seen, expected))
+    return expected if is_of_names else seen
+
+
 def _is_only_errors(pair: tuple[Any, Any]) -> bool:
     """Return True if an observation differs from what was expected by errors only."""
     found, expected = pair
@@ -256,5 +266,7 @@ def _is_only_errors(pair: tuple[Any, Any]) -> bool:
 
 def _common(fits: list[tuple[Mistake, ...]]) -> list[Mistake]:
     """Return the mistakes that all combinations share, by id: the others are not certain."""
+    if not fits:
+        return []
     shared = set.intersection(*({mistake.id for mistake in combination} for combination in fits))
     return [mistake for mistake in fits[0] if mistake.id in shared]
