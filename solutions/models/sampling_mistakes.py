@@ -166,7 +166,8 @@ mistake("gn-topp-batch-order", "All rows are cut by the first row's order and su
 mistake("gn-topp-ignored", "`top_p` is not used.", TOP_P, asked_p="False")
 mistake("gn-topp-before-topk", "top_p is taken of the probabilities before top_k: what top_k left is not renormalised "
         "first, and p keeps more of it.", "First top_k, then the softmax of what is left, then top_p.",
-        before="(lambda all: all.cumsum(dim=-1) - all)(torch.softmax(logits / temperature, dim=-1)"
+        asked_k="(full := scaled) is not None and top_k is not None",
+        before="(lambda all: all.cumsum(dim=-1) - all)(torch.softmax(full, dim=-1)"
                ".sort(dim=-1, descending=True).values)")
 mistake("gn-topp-inverted", "top_p keeps what comes after the sum has reached p.", TOP_P,
         nucleus="ranked.where(before >= top_p, 0)")
