@@ -175,6 +175,14 @@ def test_a_factor_that_is_another_one_in_another_answer_is_called_no_constant():
         assert find_patterns(BASE * factor, BASE, SIZES, others)[0].kind == "wrong-factor"
 
 
+def test_a_factor_of_one_answer_alone_is_called_no_constant():
+    """Where another wrong answer has no factor, none is missing: of what should sum to 1 the sums are told."""
+    weights = CUBE.softmax(-1)
+    others = [(weights * torch.linspace(0.99, 0.999, weights.size(-2)).unsqueeze(-1), weights)]
+    (fact,) = find_patterns(weights * 0.99, weights, {}, others)
+    assert fact.kind == "wrong-weights" and "sum to 0.99, and should sum to 1" in fact.says
+
+
 def test_zeros_everywhere_are_no_factor():
     """Where every value is 0 nothing is scaled: that is told, and no constant is blamed."""
     assert [tuple(fact) for fact in find_patterns(0 * BASE, BASE, SIZES)] == [("all-zero", "Every value is 0.")]

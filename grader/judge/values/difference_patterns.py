@@ -72,10 +72,11 @@ def find_patterns(
     if a.dtype.kind == "b" or e.dtype.kind == "b":
         detectors: list[tuple[str, Callable[[Any, Any], str]]] = [("inverted", _inversion)]
     else:
-        scales = (("wrong-factor", describe_ratio), ("wrong-weights", describe_sums), ("wrong-factor", describe_angles))
         pairs = [pair for other in others if (pair := first_array_pair(*other)) is not None]
         if varying := describe_other_ratio(a, e, sizes or {}, pairs):
             return [Fact("wrong-scale", varying)]
+        of_all = partial(describe_ratio, others=pairs)
+        scales = (("wrong-factor", of_all), ("wrong-weights", describe_sums), ("wrong-factor", describe_angles))
         detectors = [("", _nans), ("all-zero", describe_zeros)]
         detectors += [(kind, partial(each, sizes=sizes or {})) for kind, each in scales]
         detectors += [("wrong-factor", _sign)]

@@ -43,12 +43,14 @@ def describe_number(a: float, e: float, sizes: Sizes) -> str:
     return ""
 
 
-def describe_ratio(a: Any, e: Any, sizes: Sizes) -> str:
-    """Describe a factor between all values, which is not 0."""
+def describe_ratio(a: Any, e: Any, sizes: Sizes, others: Iterable[tuple[Any, Any]] = ()) -> str:
+    """Describe a factor between all values, which is not 0; one that no size explains is in the other answers, too."""
     ratio = ratio_of(a, e)
     if not ratio:
         return ""
     named = name_constant(ratio, sizes)
+    if not named and any(has_no_ratio(*pair) for pair in others):
+        return ""
     return f"Every value is {ratio:.4g} times what is expected{named}: a constant factor is missing or too much."
 
 
@@ -70,6 +72,14 @@ def describe_other_ratio(a: Any, e: Any, sizes: Sizes, others: Iterable[tuple[An
         f"Every value is {ratio:.4g} times what is expected, and in another call {other:.4g} times: "
         "the factor is wrong, and is no constant."
     )
+
+
+def has_no_ratio(a: Any, e: Any) -> bool:
+    """Return True if there is no one factor between the values of a wrong answer, and enough to see it."""
+    import numpy
+
+    seen = a.shape == e.shape and (numpy.abs(e) > 1e-3).sum() >= 3 and numpy.isfinite(a).all()
+    return bool(seen) and ratio_of(a, e) is None and not numpy.allclose(numpy.abs(a), numpy.abs(e), rtol=RTOL, atol=0)
 
 
 def ratio_of(a: Any, e: Any) -> float | None:
