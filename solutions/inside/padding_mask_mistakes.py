@@ -38,6 +38,8 @@ for each, real, places in ((padding, "real", "places"), (causal, "tokens", "colu
     mistake("pm-last-token", "The last token of every text is hidden; of a text of length 1 nothing is left, and its "
             "softmax is 0/0.", "Compare with `< lengths`: lengths[b] places from 0 on are tokens.",
             **{real: "places < lengths.unsqueeze(1) - 1"})
+    mistake("pm-last-token", "The last token of every text is hidden.", coding="but of one token",
+            **{real: "places < (lengths - 1).clamp(min=1).unsqueeze(1)"})
     mistake("pm-left", "The mask has the padding on the left: it hides the first places and shows the last ones.",
             "The tokens are places 0 to lengths[b] − 1: compare the place itself with the length.",
             **{real: "places >= max_len - lengths.unsqueeze(1)"})

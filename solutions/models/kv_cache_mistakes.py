@@ -66,6 +66,8 @@ mistake("kv-mask-one-more", "The mask is one too weak: every token sees the one 
         mask="visible.tril(total - new + 1)")
 mistake("kv-self-hidden", coding="but the first token", mask="visible.tril(total - new - 1) | "
         "(torch.arange(total - new, total).unsqueeze(1) + torch.arange(total) == 0)")
+mistake("kv-self-hidden", "With a cache the mask is one too strict: a new token does not see itself.", CORNER,
+        coding="with a cache", mask="visible.tril(max(total - new - 1, 0))")
 mistake("kv-chunk-hidden", "New tokens see the cache and themselves, and not the new ones before them. One token at a "
         "time hides it.", CORNER,
         mask="visible.tril(total - new) & ~(visible.tril(total - new - 1) & (torch.arange(total) >= total - new))")
@@ -112,6 +114,11 @@ mistake("kv-not-a-pair", "Three values are returned: keys and values stand behin
 # --- attention
 mistake("at-scale-dk", "The scores are divided by d_head, and not by its root.", "Divide by `q.size(-1) ** 0.5`.",
         scale="scores / q.size(-1)")
+mistake("at-scale-multiplied", "The scores are multiplied by √d_head, and not divided.", "Divide by "
+        "`q.size(-1) ** 0.5`.", scale="scores * q.size(-1) ** 0.5")
+mistake("kv-keys-scaled", "The cache holds keys that are divided by √d_head: each further call divides the old ones "
+        "once more.", "Scale the scores, or the queries, and cache the keys as they came.",
+        score="k = k / q.size(-1) ** 0.5\nscores = q @ k.transpose(-2, -1)", scale="scores")
 mistake("at-no-scale", "The scores are not divided by √d_head.", "Divide them by `q.size(-1) ** 0.5`.", scale="scores")
 mistake("at-scale-length", "The scores are divided by the root of the number of keys.", "Divide by √d_head.",
         scale="scores / total ** 0.5")

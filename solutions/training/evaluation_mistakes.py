@@ -165,6 +165,9 @@ mistake("es-off-by-one", coding="a smaller patience", take_patience="max(1, pati
 mistake("es-off-by-one", "It stops one evaluation too early: the best itself is counted among the `patience` that "
         "brought nothing.", "Count from the best: `len(losses) - 1 - best >= patience`.", coding="the best counted",
         version="bool(losses) and len(losses) - losses.index(min(losses)) >= patience")
+mistake("es-off-by-one", "It can stop at exactly `patience` losses: the first of them is counted as the best before.",
+        "Return False as long as there are no more than `patience` losses.", coding="at patience losses",
+        short="len(losses) < patience", best="min(losses[:-patience] or losses[:1])")
 mistake("es-tie-is-progress", "A loss equal to the best counts as progress.", "Ask for strictly below: stop where "
         "recent >= best.", verdict="recent > best")
 mistake("es-start-value", "The best begins at a number that you chose: losses above it are never a best.",
