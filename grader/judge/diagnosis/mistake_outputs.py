@@ -39,6 +39,7 @@ NO_EVIDENCE = Raised("no-evidence", "")
 
 MAX_COMBINED_ANSWERS = 256  # kept of combinations
 MANY_PAIRS = 1000  # of more, only the likely ones are asked all that the probes ask
+MOST_PAIRS = 3000  # of rare ways of writing; of more, none is looked for: that takes seconds
 
 Observations = dict[str, Any]
 Key = tuple[int, int]  # the number of a probe, a set of mistakes
@@ -104,6 +105,7 @@ class MistakeOutputs:
         self._combined: OrderedDict[Key, Any] = OrderedDict()  # of combinations, unlike all others
         self._fingerprints: dict[Key, Fingerprint] = {}
         self._by_fingerprint: dict[Fingerprint, Any] = {}
+        self._moving: dict[Key, bool] = {}
         self._subjects: dict[int, LocalModule] = {}
         self._sets: dict[int, Sequence[int]] = {}
 
@@ -145,21 +147,23 @@ class MistakeOutputs:
 
     @cached_property
     def rare_pairs(self) -> Sequence[int]:
-        """All pairs with a mistake that `sets` has by itself alone."""
+        """All pairs with a mistake that `sets` has by itself alone; none where they are too many."""
         pairs = itertools.combinations(self._joinable, 2)
         rare = [((1 << i) | (1 << j), (a, b)) for (i, a), (j, b) in pairs if a.alone or b.alone]
-        return [number for number, pair in rare if self._go_together(pair)]
+        found = [number for number, pair in rare if self._go_together(pair)]
+        return found if len(found) <= MOST_PAIRS else []
 
-    @cached_property
-    def moved(self) -> list[int]:
-        """For each probe, the set of mistakes that change its answer where each is made by itself; of errors, all."""
-        return [sum(1 << i for i, _ in self._joinable if self._moves(number, i)) for number in range(len(self.probes))]
+    def moves(self, probe: int, mistake: int) -> bool:
+        """Return True if a mistake changes the answer to a probe where it is made by itself, and of errors always."""
+        if (probe, mistake) not in self._moving:
+            self._moving[probe, mistake] = self._find_moving(probe, mistake)
+        return self._moving[probe, mistake]
 
-    def _moves(self, probe: int, mistake: int) -> bool:
-        number, expected = (1 << mistake) & self.reached[probe], self.answer(probe, 0)
+    def _find_moving(self, probe: int, mistake: int) -> bool:
+        expected = self.answer(probe, 0)
         if not _has_value(expected, expected):  # what keeps an error away runs what stands behind it
             return True
-        mark, right = self.fingerprint(probe, number), self.fingerprint(probe, 0)
+        mark, right = self.fingerprint(probe, mistake & self.reached[probe]), self.fingerprint(probe, 0)
         apart = abs(mark.total - right.total) + abs(mark.size - right.size)
         return mark.values != right.values or not apart <= ROUNDING * right.size
 
@@ -309,8 +313,12 @@ class MistakeMatcher:
 
         Where one of them changes nothing by itself, it is taken to change nothing beside the other either.
         """
-        numbers = ((number, pair & self.outputs.moved[number]) for number in self._order)
-        return all(few == pair or self.agrees(number, few) for number, few in numbers)
+        lowest = pair & -pair
+        for number in self._order:
+            few = sum(each for each in (lowest, pair ^ lowest) if self.outputs.moves(number, each))
+            if few != pair and not self.agrees(number, few):
+                return False
+        return True
 
     def rare_pairs(self) -> Sequence[int]:
         """Return the pairs of mistakes, one or both of them rare, that are worth comparing."""
