@@ -38,7 +38,6 @@ PROBE_SEED = 2017
 NO_EVIDENCE = Raised("no-evidence", "")
 
 MAX_COMBINED_ANSWERS = 256  # kept of combinations
-MANY_PAIRS = 1000  # of more, only the likely ones are asked all that the probes ask
 MOST_PAIRS = 3000  # of rare ways of writing; of more, none is looked for: that takes seconds
 
 Observations = dict[str, Any]
@@ -74,9 +73,10 @@ def is_error(seen: Any, expected: Any) -> bool:
     return isinstance(seen, Raised) or (isinstance(seen, str) and not isinstance(expected, str))
 
 
-def _has_value(seen: Any, expected: Any) -> bool:
+def has_value(seen: Any, expected: Any) -> bool:
+    """Return True if a value was seen, and not only errors or what a probe says in words or by a yes or no."""
     if isinstance(seen, list):
-        return any(_has_value(each, expected) for each in seen)
+        return any(has_value(each, expected) for each in seen)
     return not isinstance(seen, bool | str) and not is_error(seen, expected)  # a word may be what was made of an error
 
 
@@ -161,7 +161,7 @@ class MistakeOutputs:
 
     def _find_moving(self, probe: int, mistake: int) -> bool:
         expected = self.answer(probe, 0)
-        if not _has_value(expected, expected):  # what keeps an error away runs what stands behind it
+        if not has_value(expected, expected):  # what keeps an error away runs what stands behind it
             return True
         mark, right = self.fingerprint(probe, mistake & self.reached[probe]), self.fingerprint(probe, 0)
         apart = abs(mark.total - right.total) + abs(mark.size - right.size)
@@ -289,127 +289,3 @@ class MistakeOutputs:
     def subject_for(self, version: Any) -> LocalModule:
         """Return any function of ours in the place of the one that the mistakes are about."""
         return LocalModule({self.mistake_set.function: version}, self.kinds)
-
-
-class MistakeMatcher:
-    """Compares one submission's observations with the answers of sets of mistakes."""
-
-    def __init__(self, outputs: MistakeOutputs, seen: Observations) -> None:
-        self.outputs, self.seen = outputs, seen
-        self._fingerprints = {name: fingerprint(observation) for name, observation in seen.items()}
-        self._agreed: list[dict[int, bool]] = [{} for _ in outputs.probes]
-
-    def fits(self, mistakes: int) -> bool:
-        """Return True if a set of mistakes answers as was seen.
-
-        A single mistake has to on the probes that recognise it, a combination on every probe that is not aside.
-        """
-        if mistakes.bit_count() == 1 and self.outputs.members(mistakes)[0].only:
-            return self.fits_beside(mistakes, 0)
-        return not self._find_misfits(mistakes, self._order, frozenset())[1]
-
-    def _may_fit(self, pair: int) -> bool:
-        """Return True if two mistakes may answer as was seen, by what each of them answers alone.
-
-        Where one of them changes nothing by itself, it is taken to change nothing beside the other either.
-        """
-        lowest = pair & -pair
-        for number in self._order:
-            few = sum(each for each in (lowest, pair ^ lowest) if self.outputs.moves(number, each))
-            if few != pair and not self.agrees(number, few):
-                return False
-        return True
-
-    def rare_pairs(self) -> Sequence[int]:
-        """Return the pairs of mistakes, one or both of them rare, that are worth comparing."""
-        pairs = self.outputs.rare_pairs
-        return pairs if len(pairs) <= MANY_PAIRS else [each for each in pairs if self._may_fit(each)]
-
-    def fits_beside(self, mistake: int, others: int) -> bool:
-        """Return True if a mistake that certain probes recognise answers these as was seen, made beside others."""
-        (known,) = self.outputs.members(mistake)
-        numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in known.only]
-        if all(self.seen[name] is NO_EVIDENCE for name in known.only):
-            return False
-        if others and not self.outputs.can_be_made_at_once(mistake | others):
-            return False
-        return not self._find_misfits(mistake | others, numbers, frozenset())[1]
-
-    def misfits(self, mistakes: int) -> tuple[str, list[Probe]]:
-        """Return the probes on which a set of mistakes answers otherwise than was seen, and where these ask.
-
-        That is a circumstance which all of them have, and fewest others; if there is none, it is empty, and not all of
-        the probes are returned.
-        """
-        special = self.outputs.special
-        shared, found = self._find_misfits(mistakes, self._order, self._circumstances)
-        where = min(shared, key=lambda words: (sum(words in each for each in special), words), default="")
-        return where, [self.outputs.probes[number] for number in found]
-
-    @cached_property
-    def _order(self) -> list[int]:
-        """The probes not aside; what is asked in few special circumstances, which rules most mistakes out, is first."""
-        numbers = [number for number, probe in enumerate(self.outputs.probes) if not probe.aside]
-        return sorted(numbers, key=lambda number: len(self.outputs.special[number]))
-
-    @cached_property
-    def _circumstances(self) -> frozenset[str]:
-        return frozenset[str]().union(*self.outputs.special)
-
-    def _find_misfits(
-        self, mistakes: int, numbers: Sequence[int], shared: frozenset[str]
-    ) -> tuple[frozenset[str], list[int]]:
-        """Return the probes on which a set of mistakes misfits, until they share none of these circumstances."""
-        special, found, open_questions = self.outputs.special, [], []
-        for number in numbers:
-            few = mistakes & self.outputs.reached[number]
-            known = self._agreed[number].get(few)
-            if known is None:
-                open_questions.append((number, few))
-            elif not known:
-                shared &= special[number]
-                found.append(number)
-                if not shared:
-                    return shared, found
-        # of smaller sets more answers are kept, and of all more fingerprints, which rule most of them out
-        open_questions.sort(key=lambda pair: pair[1].bit_count())
-        for is_misfit in (self._is_ruled_out, lambda *question: not self.agrees(*question)):
-            likely = []
-            for number, few in open_questions:
-                if not is_misfit(number, few):
-                    likely.append((number, few))
-                    continue
-                shared &= special[number]
-                found.append(number)
-                if not shared:
-                    return shared, found
-            open_questions = likely
-        return shared, found
-
-    def speaks(self, number: int, mistakes: int) -> bool:
-        """Return True if a wrong answer to the probe number `number` speaks for a set of mistakes that has it, too."""
-        seen, probe = self.seen[self.outputs.probes[number].name], self.outputs.probes[number]
-        reached = mistakes & self.outputs.reached[number]
-        return speaks(seen, self.outputs.reference(probe), self.outputs.answer(number, reached))
-
-    def returned(self, number: int) -> bool:
-        """Return True if a value was seen at the probe number `number`, and not only errors."""
-        probe = self.outputs.probes[number]
-        return _has_value(self.seen[probe.name], self.outputs.reference(probe))
-
-    def agrees(self, number: int, mistakes: int) -> bool:
-        """Return True if a set of mistakes answers the probe number `number` as was seen."""
-        mistakes &= self.outputs.reached[number]
-        agreed = self._agreed[number]
-        if mistakes not in agreed:
-            probe = self.outputs.probes[number]
-            agreed[mistakes] = not self._is_ruled_out(number, mistakes) and agree(
-                self.seen[probe.name], self.outputs.answer(number, mistakes), probe
-            )
-        return agreed[mistakes]
-
-    def _is_ruled_out(self, number: int, mistakes: int) -> bool:
-        """Return True if fingerprints alone show that a set of mistakes answers otherwise than was seen."""
-        probe = self.outputs.probes[number]
-        seen, mark = self.seen[probe.name], self._fingerprints[probe.name]
-        return seen is not NO_EVIDENCE and mark.rules_out(self.outputs.fingerprint(number, mistakes), probe.atol)

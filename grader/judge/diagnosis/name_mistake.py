@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
 from grader.judge.diagnosis.mistake_outputs import (
-    MistakeMatcher,
     MistakeOutputs,
     Observations,
     agree,

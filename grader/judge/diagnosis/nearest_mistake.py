@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, agree
+from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
+from grader.judge.diagnosis.mistake_outputs import agree
 from grader.judge.diagnosis.mistake_set import Mistake, Probe
 from grader.judge.values.compare import same
 
