@@ -288,9 +288,9 @@ def test_each_batch(submission, rand):
 @pytest.mark.check(skill="training", points=1, function="fit", needs="test_reports", stage="in what it moves")
 def test_moves(submission, rand):
     """Moves every parameter, in each step."""
-    drawn, (lists, answers) = rand.integers(0, 1 << 30, 1).item(), batches(rand, 15, 9, 8)
+    drawn, (lists, answers) = rand.integers(0, 1 << 30, 1).item(), batches(rand, 8, 9, 8)
     before = spied(submission, type(rand)(drawn))[1]
-    for count in (11, 12, 13, 14, 15):  # the first step of a warm-up may be none
+    for count in (6, 7, 8):  # few, and not 2, 4, 5 or 10: there OneCycleLR may divide by zero
         model, _ = spied(submission, type(rand)(drawn))
         losses_of(submission, model, lists[:count], answers[:count])
         after = model.state()["state"]

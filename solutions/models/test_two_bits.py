@@ -320,7 +320,7 @@ def test_repeatable(submission, rand):
 
 # --- the loop, on models of the judge ---------------------------------------------------------------------------------
 
-# torch's OneCycleLR divides by zero where pct_start times the steps is 1: no 4, 5, 8, 10 or 20 steps are asked for
+# torch's OneCycleLR divides by zero where pct_start times the steps is 1: no 2, 4, 5, 10 or 20 steps are asked for
 
 
 def spied(subject, rand, **more):
@@ -389,9 +389,9 @@ def test_one_step_a_row(submission, rand):
 @pytest.mark.check(skill="training", points=1, function="fit", needs="test_reports", stage="in what it moves")
 def test_moves(submission, rand):
     """Moves every parameter, in each step."""
-    drawn, data, starts = rand.integers(0, 1 << 30, 1).item(), rand.integers(0, 11, 60), rand.integers(0, 50, 15, 9)
+    drawn, data, starts = rand.integers(0, 1 << 30, 1).item(), rand.integers(0, 11, 60), rand.integers(0, 50, 8, 9)
     before = spied(submission, type(rand)(drawn))[1]
-    for rows in (11, 12, 13, 14, 15):  # the first step of a warm-up may be none
+    for rows in (6, 7, 8):  # the first step of a warm-up may be none
         model, _ = spied(submission, type(rand)(drawn))
         losses_of(submission, model, data, starts[:rows], 8)
         after = model.state()["state"]

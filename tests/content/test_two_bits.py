@@ -280,7 +280,7 @@ def count_words(model, data, starts, block_size, report):
     [
         (Counts, "it learned beside it"),
         (CountsInBuffer, "`table`, which no gradient"),
-        (CountsInParameter, "10 steps"),
+        (CountsInParameter, "11 steps"),
     ],
 )
 def test_a_model_that_counts_is_worth_nothing(version, says):
