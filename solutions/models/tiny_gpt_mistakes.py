@@ -121,9 +121,10 @@ mistake("ro-other-base", "The base is 1000, and not 10000: the slower a pair, th
         alone=True, rates="1000.0**-exponents")
 
 # --- the model and its block, as in their own lessons
+model.include("gpt", only=("gp-not-causal", "gp-no-final-norm"))
 model.include("gpt", alone=True, only=(
-    "gp-not-causal", "cm-transposed", "cm-no-self", "cm-one-future", "gp-first-block-causal",
-    "bl-shared-layers (the first)", "gp-blocks-reversed", "bl-plain-list", "gp-no-final-norm", "gp-norm-after-head",
+    "cm-transposed", "cm-no-self", "cm-one-future", "gp-first-block-causal",
+    "bl-shared-layers (the first)", "gp-blocks-reversed", "bl-plain-list", "gp-norm-after-head",
     "gp-softmax-out", "gp-last-only", "gp-no-head", "gp-logits-scaled", "gp-embedding-scaled", "emb-detached (head)",
     "emb-padding-zeroed",
     "gp-buffer-saved", "gp-device", "bl-other-placement"))
