@@ -8,7 +8,7 @@ Each file `answers/<lesson>/right_*.py` or `wrong_*.py` is a whole submission. I
 
 They are written apart from the known mistakes and the alternatives of the course, in other words: what those recognise
 of themselves proves little. A file may import an earlier lesson's function; it gets the answer `right_plain.py`.
-A usual run grades every ninth; `pytest -m soak` the others.
+A usual run grades every ninth; `pytest -m soak` the others, and all those of capstones, which are trained for seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ RIGHT, WRONG = (
 FEWEST = {"right": 12, "wrong": 18}
 SMALL = {"causal_mask", "positional_encoding"}  # few ways to write them, right or wrong
 FEWEST_SMALL = {"right": 8, "wrong": 12}
-FEWEST_TRAINED = {"right": 0, "wrong": 0}  # each would take seconds: a capstone's versions are in a test of their own
+CAPSTONES = {name for name, lesson in course().lessons.items() if lesson.kind == "capstone"}
+FEWEST_TRAINED = {"right": 4, "wrong": 10}  # each takes seconds; more versions are in a capstone's own tests
 FEWEST_OPTIONAL = {"right": 4, "wrong": 6}
 # What the engine itself says of any lesson; an error that was raised may stand beside an unnamed mistake.
 OF_THE_ENGINE = {
@@ -110,13 +111,18 @@ def of(paths: list[Path], usual: Collection[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", rarely(paths, usual), ids=lambda path: f"{path.parent.name}/{path.stem}")
 
 
+def some_of(paths: list[Path]) -> list[Path]:
+    """Every ninth of the answers that take no seconds."""
+    return [path for path in paths if path.parent.name not in CAPSTONES][::9]
+
+
 def complaint(result: LessonResult) -> str:
     """What went wrong with an answer, for whoever reads the failure."""
     failed = [f"{check.id}: {check.outcome} {check.message}" for check in result.checks if not check.passed]
     return "\n".join([*failed[:3], *result.weaknesses])
 
 
-@of(RIGHT, RIGHT[::9])
+@of(RIGHT, some_of(RIGHT))
 def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     """Right code passes every check and is given no mistake's name, whosever style it is in."""
     result = verdict_on(path)
@@ -124,7 +130,7 @@ def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     assert (result.score, result.passed, result.mistakes) == (10.0, True, ()), complaint(result)
 
 
-@of(WRONG, WRONG[1::9])
+@of(WRONG, some_of(WRONG[1:]))
 def test_a_wrong_answer_gets_its_true_name(path: Path, verdict_on: Verdicts) -> None:
     """Wrong code is rejected and named by its own mistakes; without a known one it is told where it goes wrong."""
     result = verdict_on(path)
@@ -141,7 +147,7 @@ def test_every_lesson_has_answers_of_both_kinds(lesson: str) -> None:
     """There are enough of both for every lesson, and the names that wrong ones give are known."""
     required = course().lessons[lesson] in course().required_lessons
     fewest_of = FEWEST_SMALL if lesson in SMALL else FEWEST if required else FEWEST_OPTIONAL
-    fewest_of = FEWEST_TRAINED if course().lessons[lesson].kind == "capstone" else fewest_of
+    fewest_of = FEWEST_TRAINED if lesson in CAPSTONES else fewest_of
     for kind, paths in (("right", RIGHT), ("wrong", WRONG)):
         fewest = fewest_of[kind]
         assert sum(path.parent.name == lesson for path in paths) >= fewest, f"{lesson}: too few {kind} answers"
