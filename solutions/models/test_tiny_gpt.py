@@ -160,11 +160,13 @@ def verdict(state):
 def why(loss, state):
     """What a loss that is too high has behind it: one sentence."""
     vocab = len(corpus()[0])
+    if all(bool((each == name.endswith("weight")).all()) for name, each in state.items() if "norm" in name):
+        return "All its norms hold the ones and zeros that they begin with: it has not been trained."
     if loss_of(state, 0) < 0.5:
         return "It repeats the character that it has just read: the targets were the inputs. Shift them by one."
-    if (after := loss_of(state, 2)) < loss - 0.1:
+    if (after := loss_of(state, 2)) < min(loss - 0.1, tables()["single characters"]):
         return f"The character after the next costs only {after:.2f}: the targets were two places ahead."
-    if (unmasked := loss_of(state, causal=False)) < loss - 0.3:
+    if (unmasked := loss_of(state, causal=False)) < min(loss - 0.3, tables()["single characters"]):
         return f"Without a mask it has {unmasked:.2f}: it was trained without one, and looked its answers up."
     if abs(loss - math.log(vocab)) < 0.3:
         return f"That is knowing nothing, ln {vocab} = {math.log(vocab):.2f}: it has not been trained."
@@ -174,6 +176,11 @@ def why(loss, state):
         return f"The numbers of `{name}` have grown to {size:.2f} on average, from 0.06: the rate is too high."
     if (alone := loss_of(state, attends=False)) < min(loss, tables()["bigrams"]) + 0.1:
         return f"Without its attention it has {alone:.2f}, as bigrams have: was that added to the stream in training?"
+    if loss > math.log(vocab) + 0.3:
+        return (
+            f"That is worse than knowing nothing, ln {vocab} = {math.log(vocab):.2f}. Ids are the places in the sorted "
+            "alphabet of the whole text, from 0 on: were they in training?"
+        )
     return "It has learned too little: more steps, or another rate; 0.004 after a warm-up has been tried."
 
 

@@ -197,14 +197,31 @@ def repeats() -> dict[str, torch.Tensor]:
     """Weights that say again what they read: nothing is added to the stream, and each row is its own best match."""
     state = untrained()
     still = {name: torch.zeros_like(each) for name, each in state.items() if ".wo." in name or ".w2." in name}
-    return state | still | {"tok.weight": torch.nn.functional.normalize(torch.randn(83, 64)) * 2}
+    rows = torch.nn.functional.normalize(torch.randn(83, 64)) * 2
+    return state | still | {"tok.weight": rows, "norm.weight": torch.full((64,), 1.1)}
+
+
+def untrained_and_loud():
+    """As nn.Embedding starts: each character is likest to itself."""
+    return untrained() | {"tok.weight": Rand(1)(83, 64)}
+
+
+def of_another_alphabet():
+    """The reference's, for ids that begin at 1."""
+    return weights() | {"tok.weight": weights()["tok.weight"].roll(1, 0)}
 
 
 @pytest.mark.parametrize(
-    ("state", "says"), [(untrained, "it has not been trained"), (repeats, "the targets were the inputs")]
+    ("state", "says"),
+    [
+        (untrained, "it has not been trained"),
+        (untrained_and_loud, "it has not been trained"),
+        (repeats, "the targets were the inputs"),
+        (of_another_alphabet, "worse than knowing nothing"),
+    ],
 )
 def test_weights_that_learned_nothing_are_told_so(state, says):
-    """A start, and a copy of the input, are refused with what they are."""
+    """A start, a copy of the input, and what was learned with other ids are refused with what they are."""
     _, level, said = checks().verdict(state())
     assert level == "" and says in said
 
