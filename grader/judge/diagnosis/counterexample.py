@@ -6,20 +6,28 @@ from collections.abc import Sequence
 
 from grader.judge.diagnosis.mistake_set import Example
 from grader.judge.errors import LearnerError
-from grader.judge.processes.remote_module import CallableModule
+from grader.judge.processes.remote_module import CallableModule, RemoteObject
 from grader.judge.values.compare import same, show, show_apart
 from grader.model import Counterexample
+from grader.worker.wire import Opaque
 
 
 def find_counterexample(
     function: str, examples: Sequence[Example], submission: CallableModule, reference: CallableModule
 ) -> list[Counterexample]:
-    """Return the first of the examples on which the submission differs from the reference; none if they agree."""
+    """Return the first of the examples on which the submission differs from the reference; none if they agree.
+
+    Of an object that is made no more can be shown than that it is made, or what that raises.
+    """
     for example in examples:
         expected = getattr(reference, function)(*example.args, **example.kwargs)
+        if isinstance(expected, RemoteObject):
+            expected = Opaque(function, "")
         actual: object
         try:
             actual = getattr(submission, function)(*example.args, **example.kwargs)
+            if isinstance(actual, RemoteObject):
+                actual = Opaque(function, "")
             yours, wanted = show_apart(actual, expected)
         except LearnerError as error:
             actual = error
