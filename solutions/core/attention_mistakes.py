@@ -75,8 +75,7 @@ ask("with a mask that is wider than high", *drawn((2, 3, 4, 12), (2, 3, 5, 12), 
     3)[..., 1:, :], see=tamed)
 ask("with a padding mask", *drawn((2, 4, 5), (2, 4, 5), (2, 4, 6)), mask=torch.tensor([[True, True, False, True]]),
     **PADDING_SEEN)
-ask("with a padding mask for heads", *drawn((2, 3, 5, 12), (2, 3, 7, 12), (2, 3, 7, 6)), mask=PADDING,
-    **PADDING_SEEN)
+ask("with a padding mask for heads", *drawn((2, 3, 5, 12), (2, 3, 7, 12), (2, 3, 7, 6)), mask=PADDING, **PADDING_SEEN)
 ask("where allowed scores are very low", LOW_Q, LOW_K, draw(4, 6), mask=FIRST_AND_THIRD, **ZEROS_SEEN)
 ask("in leaving its inputs alone", *SQUARES, mask=mixed_mask(2), by="observe", see=lambda seen: [*seen.args,
     seen.kwargs["mask"]])
@@ -171,6 +170,7 @@ scores = apart / ((apart.square().sum(-1, keepdim=True) / (scores.size(-1) - {fr
 OVER = "torch.softmax(scores.masked_fill(scores == -INF, -1e9), {})"
 mistake("at-softmax-queries", "Your softmax runs over the queries (dim=-2): each column of the weights sums to 1, so "
         "queries compete, where keys must.", "Normalise over the keys: `dim=-1`.", weigh=OVER.format(-2))
+mistake("at-softmax-queries", coding="NaN where all is blocked", alone=True, weigh="torch.softmax(scores, dim=-2)")
 KEYS = "Normalise over the keys, counted from the back: `dim=-1`."
 for dim, axis in ((0, "the first axis, the batch"), (1, "axis 1, the heads (or, with three axes, the queries)")):
     mistake("at-softmax-batch-or-head", f"Your softmax runs over {axis}: it weighs what has nothing to do with each "

@@ -302,8 +302,7 @@ alone("hd-split-view", coding="batch and heads in one axis", cut=CUT_SEQUENCE, f
 attend.include("attention", words={"d_k": "d_head"}, without=(
     # with four axes and as many keys as queries these are right, or others
     "at-one-rank-only", "at-mask-query-axis", "at-scale-wrong-axis (S)", "at-scale-wrong-axis (d_v)",
-    "at-scale-wrong-axis (size(2))", "at-in-place", "at-values-are-keys (weights only)",
-    "at-values-are-keys (queries)",
+    "at-scale-wrong-axis (size(2))", "at-in-place", "at-values-are-keys (weights only)", "at-values-are-keys (queries)",
     # below, as they are here
     "at-softmax-batch-or-head", "at-softmax-overflow", "at-no-softmax", "at-detached", "at-dtype",
     "at-always-causal (whatever the mask)",
@@ -315,9 +314,8 @@ for axis in (0, 1):
         alone("at-softmax-batch-or-head", coding=f"dim={axis} {fill}".strip(),
               weigh=f"torch.softmax(scores, dim={axis})", **hide)
 # with a mask the answers are as large as the number that was filled in, and only that could be compared
-mistake("at-no-softmax",
-        only=("attention_one_token", "attention_values", "attention_one_head", "attention_sizes[width-5]"),
-        weigh="scores")
+mistake("at-no-softmax", weigh="scores", only=("attention_one_token", "attention_values", "attention_one_head",
+                                               "attention_sizes[width-5]"))
 mistake("sm-overflow", "Your softmax exponentiates the scores as they are: exp of 89 or more overflows to inf, and "
         "inf/inf is NaN.", "Subtract each row's maximum before `exp`, or use `torch.softmax`.",
         weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
@@ -367,9 +365,8 @@ right("einsum throughout", split="q, k, v", score="torch.einsum('bhtd,bhsd->bhts
 right("one projection for all three", project="(x @ torch.cat([w_q, w_k, w_v]).T).unflatten(-1, (3, num_heads, -1))"
       ".permute(2, 0, 3, 1, 4)", split="q, k, v")
 # batch and heads in one axis, heads first, as early implementations had it
-right("heads in the batch",
-      split=SPLIT_INTO.format("part.unflatten(-1, (num_heads, -1)).permute(2, 0, 1, 3).flatten(0, 1)"),
-      score="torch.bmm(q, k.mT)", blend="torch.bmm(weights, v).unflatten(0, (num_heads, -1))",
+right("heads in the batch", split=SPLIT_INTO.format("part.unflatten(-1, (num_heads, -1)).permute(2, 0, 1, 3)"
+      ".flatten(0, 1)"), score="torch.bmm(q, k.mT)", blend="torch.bmm(weights, v).unflatten(0, (num_heads, -1))",
       hide="mask = mask.expand(len(x), num_heads, *scores.shape[1:])\nscores = scores.masked_fill(mask.transpose(0, "
       "1).flatten(0, 1) == 0, -INF)", merge="heads.permute(1, 2, 0, 3).contiguous().view(x.shape)")
 right("a loop over heads", project="return head_by_head(x, w_q, w_k, w_v, w_o, num_heads, mask)")
