@@ -149,3 +149,31 @@ def softmax(x, dim=-1):
 
     assert found.id == "sm-global-max"
     assert found.says.endswith("(Besides, the arguments are changed.)")
+
+
+def test_a_mistake_that_two_functions_show_is_told_once(launcher):
+    """Where it does not hold is asked otherwise of `train` than of `train_step`: the sentence is the same, but for that."""
+    source = """
+from torch import nn
+
+def train_step(model, optimizer, inputs, targets):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(inputs)
+    if logits.size(1) > 1:
+        logits, targets = logits[:, :-1], targets[:, 1:]
+    loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+def train(model, optimizer, batches):
+    model.train()
+    return [train_step(model, optimizer, *batch) for batch in batches]
+"""
+    told = [
+        (mistake.id, mistake.says.partition(" (")[0]) for mistake in judge_source(launcher, "training", source).mistakes
+    ]
+
+    assert len(told) == len({*told}) == 2, told

@@ -81,8 +81,14 @@ def find_mistakes(
         else:
             _add_diagnosis(finding, facts, function, found)
     # a wrong function that another one calls shows in both, in the same words: said once
-    finding.named = list({(named.id, named.says): named for named in reversed(finding.named)}.values())[::-1]
+    by_words = {(each.id, _without_remark(each.says)): each for each in reversed(finding.named)}
+    finding.named = list(by_words.values())[::-1]
     return finding
+
+
+def _without_remark(says: str) -> str:
+    """Return a sentence without where it does not hold, in brackets behind it: another function is asked otherwise."""
+    return says[: says.rfind(" (")] if says.endswith(".)") else says
 
 
 def _failures_of(function: str, results: Sequence[CheckResult]) -> list[CheckResult]:
