@@ -130,6 +130,7 @@ alone("en-first-block-masked", "Only the first block gets the mask: through the 
 mistake("en-mask-from-ids", "Token 0 is taken for padding: here it is a token like all others, and the lengths "
         "alone say what is padding.", "Make the mask of the lengths: `padding_mask(lengths, T)`.",
         given="True", mask="(ids != 0)[:, None, None, :]")
+alone("en-mask-from-ids", coding="with lengths", mask="(ids != 0)[:, None, None, :]")
 alone("en-mask-from-ids", coding="a large negative number", given="True", mask="(ids != 0)[:, None, None, :]",
       hide="scores.masked_fill(~mask, -1e9)")
 alone("en-lengths-required", "Without lengths there is an error: `lengths=None` means that nothing is padding.",

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from support.learn_command import TINY, answer, environment, learn, start_workspace
 
 from grader.course import load
@@ -112,3 +113,11 @@ def test_fingerprints_are_the_same_in_each_process():
 
     assert len(found) == 1 and "Fingerprint" in found.pop()
     assert fingerprint("a") != fingerprint("b")
+
+
+def test_a_fingerprint_tells_shapes_and_dtypes_apart():
+    """The same values in another form are another answer: what a mistake does to the form alone is seen at once."""
+    column = torch.ones(3, 1)
+    marks = {fingerprint(each) for each in (column, column.squeeze(1), column.double(), column.unsqueeze(0))}
+
+    assert len(marks) == 4

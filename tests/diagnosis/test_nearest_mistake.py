@@ -152,7 +152,7 @@ def softmax(x, dim=-1):
 
 
 def test_a_mistake_that_two_functions_show_is_told_once(launcher):
-    """Where it does not hold is asked otherwise of `train` than of `train_step`: the sentence is the same, but for that."""
+    """Where it does not hold is asked otherwise of `train` than of `train_step`; all else that is said is the same."""
     source = """
 from torch import nn
 
