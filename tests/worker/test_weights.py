@@ -160,3 +160,23 @@ def test_a_copy_of_a_module_shares_nothing():
     assert module(torch.ones(1, 2)).shape == (1, 2)
     assert module[0].training
     assert module[0].weight.requires_grad
+
+
+def test_what_has_another_name_gets_the_numbers_of_its_shape():
+    """So the answers of a module with names of its own can be read; three of one shape stay as they are."""
+    module = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 3), *(nn.Linear(5, 5, bias=False) for _ in range(3)))
+    before = deepcopy(module.state_dict())
+    state = {f"w{name}": torch.randn_like(each) for name, each in before.items()}
+
+    assert load_state(module, state) == ([*before], [*state])
+    for name, found in module.state_dict().items():
+        assert torch.equal(found, before[name] if found.shape == (5, 5) else state[f"w{name}"])
+
+
+def test_a_number_that_is_lacking_is_no_place_for_one_of_another_shape():
+    """Nothing is loaded, and no error raised, where a module has neither the names nor the shapes."""
+    module = nn.Linear(2, 3)
+    before = deepcopy(module.state_dict())
+
+    assert load_state(module, {"table": torch.ones(7, 7)}) == (["weight", "bias"], ["table"])
+    assert all(torch.equal(before[name], each) for name, each in module.state_dict().items())

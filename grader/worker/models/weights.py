@@ -13,6 +13,7 @@ from typing import Any
 
 LOADING = ("load_state_dict", "_load_from_state_dict", "set_extra_state", "get_extra_state")
 MODE = ("train", "training", "children", "named_children", "__setattr__")  # `training` may be a property
+MAX_ALIKE = 2  # numbers of one shape that are loaded under other names
 _is_drawing = True  # False while layers begin as zeros
 
 
@@ -46,7 +47,25 @@ def load_state(module: Any, state: dict[str, Any]) -> tuple[list[str], list[str]
             torch._foreach_copy_([*places.values()], [state[name] for name in places])
         return [], []
     outcome = module.load_state_dict(state, strict=False)
-    return list(outcome.missing_keys), list(outcome.unexpected_keys)
+    missing, unexpected = list(outcome.missing_keys), list(outcome.unexpected_keys)
+    if missing and unexpected:
+        _load_by_shape(module.state_dict(keep_vars=True), state, missing, unexpected)
+    return missing, unexpected
+
+
+def _load_by_shape(places: dict[str, Any], state: dict[str, Any], missing: list[str], unexpected: list[str]) -> None:
+    """Give what has another name in a module its numbers, that its answers can be read: those of its shape.
+
+    Two of one shape are taken in their order; of more, as the maps of attention, that tells too little.
+    """
+    import torch
+
+    with torch.no_grad():
+        for shape in {state[name].shape for name in unexpected}:
+            given = [state[name] for name in unexpected if state[name].shape == shape]
+            fits = [places[name] for name in missing if getattr(places.get(name), "shape", None) == shape]
+            if len(fits) == len(given) <= MAX_ALIKE:
+                torch._foreach_copy_(fits, given)
 
 
 def _places_of(module: Any, prefix: str) -> dict[str, Any] | None:
