@@ -37,6 +37,7 @@ Mistake files:
     MistakeSet               the known mistakes of one function: its steps, probes, mistakes and alternatives
     of_model, draw_state     how `MistakeSet.ask` asks a model; the numbers that it holds, by name
     read_names               how the names in its state dict differ, in words
+    without_names            what is seen of a model but for that, as `MistakeSet(..., read=without_names)`
     is_alike_in_training     whether it answers the same in training mode
     is_portable              whether `assert_portable` holds
     PlainClass               a class that is no nn.Module
@@ -56,6 +57,7 @@ from grader.judge.diagnosis.model_questions import (
     is_alike_in_training,
     of_model,
     read_names,
+    without_names,
 )
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import CallableModule, Observed, RemoteFunction, RemoteObject
@@ -100,6 +102,7 @@ __all__ = [
     "same",
     "show",
     "shown_name",
+    "without_names",
 ]
 
 # How torch says that tensors are on different devices, or that a named device is not there.

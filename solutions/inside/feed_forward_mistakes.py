@@ -6,11 +6,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  the field's name for it
 
-from grader.api.checks import MistakeSet, as_buffers  # noqa: F401  lines below use it
+from grader.api.checks import MistakeSet, as_buffers, without_names  # noqa: F401  lines below use it
 
 BOTH_FORMS = 2e-3  # both forms of GELU are right
 # what the network holds at the start is random, and `test_parameters` reads it
-ffn = MistakeSet("FeedForward", globals(), without=("parameters",),
+ffn = MistakeSet("FeedForward", globals(), read=without_names, without=("parameters",),
                  tolerances={"strong_hidden": BOTH_FORMS, "gradient": BOTH_FORMS})  # fmt: skip
 mistake, right = ffn.mistake, ffn.alternative
 MISTAKE_SETS = [ffn]
@@ -91,6 +91,9 @@ mistake("ff-per-position", "There is a list of layers, one for each place: the n
         "One `w1` and one `w2` serve all places.", only=NAMES, version=PerPlace)
 mistake("ff-other-names", "The layers have other names.", "Call them `w1` and `w2`, right in your module.", only=NAMES,
         version=OtherNames)
+mistake("ff-other-names", coding="beside others",  # lines below may say `w1` and `w2`
+        w1="self.up = nn.Linear(d_model, d_ff)\nself.__dict__['w1'] = self.up",
+        w2="self.down = nn.Linear(d_ff, d_model)\nself.__dict__['w2'] = self.down")
 mistake("ff-bias-twice", "The bias of w2 is added once more: `self.w2` adds it already.", "Return `self.w2(...)`.",
         narrow="self.w2(hidden) + self.w2.bias")
 for name, step, product in (("w1", "widen", "x @ self.w1.weight.T"), ("w2", "narrow", "hidden @ self.w2.weight.T")):

@@ -4,15 +4,18 @@ import torch
 from torch import nn  # noqa: F401  lines below use it
 from torch.nn import functional as F  # noqa: F401, N812  lines below use it
 
-from grader.api.checks import MistakeSet
+from grader.api.checks import MistakeSet, without_names
 
 # What a new model holds is random, and the checks of names read it: the names are asked below.
 mean = MistakeSet("masked_mean_pool", globals(), without=("mean_padding_unread", "mean_other_sizes", "mean_manners"))
 last = MistakeSet("last_token_pool", globals(), without=("last_padding_unread", "last_other_sizes", "last_manners"))
-text = MistakeSet("SequenceClassifier", globals(), without=(
+text = MistakeSet("SequenceClassifier", globals(), read=without_names, without=(
     "text_names", "text_padding_unread", "text_other_sizes", "text_shape", "text_example", "text_manners"))  # fmt: skip
 token = MistakeSet(
-    "TokenClassifier", globals(), without=("token_names", "token_other_sizes", "token_shape", "token_manners")
+    "TokenClassifier",
+    globals(),
+    read=without_names,
+    without=("token_names", "token_other_sizes", "token_shape", "token_manners"),
 )
 MISTAKE_SETS = [mean, last, text, token]
 
@@ -184,9 +187,8 @@ mistake("po-no-head", "The pooled vector is returned, (B, D): nothing scores the
 mistake("po-no-bias", "The head has no bias.", "Leave out `bias=False`.",
         head="nn.Linear(d_model, num_classes, bias=False)")
 mistake("po-other-names", "The names in the state dict are not head.weight and head.bias, so the checks' numbers "
-        "never get in.", "Call the nn.Linear `self.head`.", only=("the names",),
-        head="self.fc = nn.Linear(d_model, num_classes)",
-        logits="self.fc(pooled)")
+        "never get in.", "Call the nn.Linear `self.head`.",
+        head="self.fc = nn.Linear(d_model, num_classes)\nself.__dict__['head'] = self.fc")
 mistake("po-dropout", "There is dropout in front of the head: in training mode two calls differ.",
         "Take the dropout out: the exercise asks for none.", only=("in training mode",),
         logits="self.head(F.dropout(pooled, 0.5, self.training))")
@@ -233,8 +235,8 @@ mistake("tl-running-mean", "A token's scores hear of the tokens before it: each 
 mistake("po-no-bias", "The head has no bias.", "Leave out `bias=False`.",
         token_head="nn.Linear(d_model, num_classes, bias=False)")
 mistake("po-other-names", "The names in the state dict are not head.weight and head.bias, so the checks' numbers "
-        "never get in.", "Call the nn.Linear `self.head`.", only=("the names",),
-        token_head="self.fc = nn.Linear(d_model, num_classes)", token_logits="self.fc(h)")
+        "never get in.", "Call the nn.Linear `self.head`.",
+        token_head="self.fc = nn.Linear(d_model, num_classes)\nself.__dict__['head'] = self.fc")
 mistake("po-dropout", "There is dropout in front of the head: in training mode two calls differ.",
         "Take the dropout out: the exercise asks for none.", only=("in training mode",),
         token_logits="self.head(F.dropout(h, 0.5, self.training))")

@@ -1,13 +1,12 @@
 """What people write in `Embedding` in place of the reference's lines; and other right ways to write it."""
 
-import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: F401, N812  lines below use it
 
-from grader.api.checks import MistakeSet
+from grader.api.checks import MistakeSet, without_names
 
 # what a table holds at the start is random, and `test_is_a_parameter` reads it
-embedding = MistakeSet("Embedding", globals(), without=("is_a_parameter",))
+embedding = MistakeSet("Embedding", globals(), read=without_names, without=("is_a_parameter",))
 mistake, right = embedding.mistake, embedding.alternative
 MISTAKE_SETS = [embedding]
 
@@ -18,26 +17,6 @@ def _(subject, rand):
     if made.missing:
         return "inside" if made.missing[0].endswith(".weight") else "another name"
     return "lost" if made.unexpected else subject.Embedding(5, 3).state()["parameters"]
-
-
-class Inside(nn.Module):
-    """torch's table, inside of the learner's module."""
-
-    def __init__(self, vocab_size, d_model):
-        super().__init__()
-        self.table = nn.Embedding(vocab_size, d_model)
-
-    def forward(self, ids):
-        return self.table(ids)
-
-
-class OtherName(nn.Module):
-    def __init__(self, vocab_size, d_model):
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(vocab_size, d_model))
-
-    def forward(self, ids):
-        return self.table[ids]
 
 
 class Torchs(nn.Embedding):
@@ -53,11 +32,15 @@ mistake("emb-not-a-parameter", "The table is a buffer: it is saved with the mode
         "Make it a parameter: `self.weight = nn.Parameter(...)`.", table="self.register_buffer('weight', table); pass")
 mistake("emb-not-a-parameter", "The table is a plain tensor: it is neither saved with the model nor ever trained.",
         "Make it a parameter: `self.weight = nn.Parameter(...)`.", coding="plain", only=NAMES, table="table")
-mistake("emb-other-name", "The table lies inside another module, so that its name has a dot in it (`table.weight`).",
-        "Make `weight` a parameter of your own module, or derive your class from nn.Embedding.", coding="inside",
-        only=NAMES, version=Inside)
-mistake("emb-other-name", "The table is a parameter of another name.", "Call it `weight`.", only=NAMES,
-        version=OtherName)
+for coding, made, where, says, suggests in (
+    ("inside", "nn.Embedding(vocab_size, d_model)", "self.table.weight",
+     "The table lies inside another module, so that its name has a dot in it (`table.weight`).",
+     "Make `weight` a parameter of your own module, or derive your class from nn.Embedding."),
+    ("", "nn.Parameter(table)", "self.table", "The table is a parameter of another name.", "Call it `weight`."),
+):
+    named = f"self.table = {made}\nself.__dict__['weight'] = {where}"  # for the lines below, which say `weight`
+    mistake("emb-other-name", says, suggests, coding=coding, only=NAMES, table=named)
+    mistake("emb-other-name", says, suggests, coding=f"{coding} beside others".strip(), table=named)
 mistake("emb-columns", "The table is laid out (D, V), and columns are picked.",
         "Lay it out (V, D): one row for each id, `torch.randn(vocab_size, d_model)`.", alone=True,
         start="torch.randn(d_model, vocab_size)", look="self.weight.T[ids]")

@@ -3,10 +3,10 @@
 import torch
 from torch import nn
 
-from grader.api.checks import MistakeSet
+from grader.api.checks import MistakeSet, without_names
 
 # what a table holds at the start is random, and `test_is_a_parameter` reads it
-positions = MistakeSet("LearnedPositionalEmbedding", globals(), without=("is_a_parameter",))
+positions = MistakeSet("LearnedPositionalEmbedding", globals(), read=without_names, without=("is_a_parameter",))
 mistake, right = positions.mistake, positions.alternative
 MISTAKE_SETS = [positions]
 
@@ -17,26 +17,6 @@ def _(subject, rand):
     if made.missing:
         return "inside" if made.missing[0].endswith(".weight") else "another name"
     return "lost" if made.unexpected else subject.LearnedPositionalEmbedding(5, 3).state()["parameters"]
-
-
-class Inside(nn.Module):
-    """torch's table, inside of the learner's module."""
-
-    def __init__(self, max_len, d_model):
-        super().__init__()
-        self.table = nn.Embedding(max_len, d_model)
-
-    def forward(self, x):
-        return x + self.table(torch.arange(x.size(1)))
-
-
-class OtherName(nn.Module):
-    def __init__(self, max_len, d_model):
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(max_len, d_model))
-
-    def forward(self, x):
-        return x + self.table[: x.size(1)]
 
 
 class Torchs(nn.Embedding):
@@ -56,11 +36,16 @@ mistake("lp-buffer", "The table is a buffer: it is saved with the model, and no 
         "Make it a parameter: `self.weight = nn.Parameter(...)`.", table="self.register_buffer('weight', table); pass")
 mistake("lp-buffer", "The table is a plain tensor: it is neither saved with the model nor ever trained.",
         "Make it a parameter: `self.weight = nn.Parameter(...)`.", coding="plain", only=NAMES, table="table")
-mistake("lp-other-name", "The table lies inside another module, so that its name has a dot in it (`table.weight`).",
-        "Make `weight` a parameter of your own module, or derive your class from nn.Embedding.", coding="inside",
-        only=NAMES, version=Inside)
-mistake("lp-other-name", "The table is a parameter of another name.", "Call it `weight`.", only=NAMES,
-        version=OtherName)
+for coding, made, where, says, suggests in (
+    ("inside", "nn.Embedding(max_len, d_model)", "self.table.weight",
+     "The table lies inside another module, so that its name has a dot in it (`table.weight`).",
+     "Make `weight` a parameter of your own module, or derive your class from nn.Embedding."),
+    ("", "nn.Parameter(table)", "self.table", "The table is a parameter of another name.", "Call it `weight`."),
+):
+    named = f"self.table = {made}\nself.__dict__['weight'] = {where}"  # for the lines below, which say `weight`
+    mistake("lp-other-name", says, suggests, coding=coding, only=NAMES, table=named)
+    mistake("lp-other-name", says, suggests, coding=f"{coding} beside others".strip(), table=named)
+
 
 # --- which rows
 mistake("lp-by-batch", "You count the places along the batch: text b gets row b, in all its tokens.",

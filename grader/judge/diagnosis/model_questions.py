@@ -69,6 +69,11 @@ def is_alike_in_training(made: Any, *args: Any) -> bool:
     return bool((made.train()(*args) == made.eval()(*args)).all())
 
 
+def without_names(seen: Any) -> Any:
+    """Return what is seen of a model but for the names that are missing or unexpected: a question of its own asks."""
+    return None if isinstance(seen, Mapping) and "missing" in seen else seen
+
+
 def read_names(make: Any, *sizes: Any, state: Numbers) -> Any:
     """Return in words how the names in a model's state dict differ from those of `state`.
 
