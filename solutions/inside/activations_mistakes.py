@@ -93,7 +93,7 @@ mistake("sg-gate-on-up", "The activation is on the other factor: x W_up is bent,
         "Bend what w_gate gives: silu(x W_gateᵀ) ∘ x W_upᵀ.", gate="x @ w_up.T", up="x @ w_gate.T")
 mistake("sg-no-activation", "Neither factor is bent.", "Put SiLU on x W_gateᵀ.", open="gate")
 mistake("sg-both-bent", "Both factors are bent.", "Put SiLU on x W_gateᵀ alone.",
-        hidden="opened * (up * torch.sigmoid(up))")
+        up="F.silu(x @ w_up.T)")
 mistake("sg-added", "The two are added.", "Multiply them entry by entry.", hidden="opened + up")
 mistake("sg-gelu-gate", "The gate is GELU: that is GEGLU.", "Use SiLU: z · σ(z).", open="F.gelu(gate)")
 mistake("sg-sigmoid-gate", "The gate is the sigmoid itself: that is GLU.", "Use SiLU: z · σ(z).",

@@ -45,6 +45,8 @@ mistake("rs-scaled", "The sum is divided by √2.", "Write a plain sum, without 
 mistake("rs-scaled", "What each branch gives is divided by the number of branches.",
         "Write a plain sum, without a factor.", coding="by their number",
         pre_sum="here + branch(read) / len(branches)", post_sum="here + branch(here) / len(branches)")
+mistake("rs-scaled", "Half of what each branch gives is added.", "Write a plain sum, without a factor.", coding="half",
+        pre_sum="here + 0.5 * branch(read)", post_sum="here + 0.5 * branch(here)")
 mistake("rs-subtracted", "What a branch gives is taken off.", "Add it.", pre_sum="here - branch(read)",
         post_sum="here - branch(here)")
 mistake("rs-doubled", "The stream is added twice: it doubles with each branch.", "Add it once: here + branch(...).",
@@ -87,6 +89,8 @@ mistake("rs-one-branch", "The first branch is called again and again.", "Take th
         "norms)`.", loop="[(branches[0], norm) for norm in norms]")
 mistake("rs-reversed", "The branches are called from the last to the first.", "Call them in their order.",
         loop="list(zip(branches, norms, strict=True))[::-1]")
+mistake("rs-reversed", "The norms are taken from the last to the first.", "Take them in their order.", coding="norms",
+        loop="zip(branches, norms[::-1], strict=True)")
 
 # --- the list
 mistake("rs-first-missing", "The list begins with the stream after the first branch: x_0 is missing.",

@@ -74,6 +74,9 @@ mistake("gn-picks-from-probs", "You give `pick` probabilities; it takes logits, 
 mistake("gn-picks-from-probs", "You give `pick` log-probabilities; it takes logits, and does the rest.",
         coding="logarithms",
         last="logits[:, -1].log_softmax(dim=-1)")
+for heat in ("0.5", "0.7", "0.8"):
+    mistake("gn-scaled-logits", f"The logits are divided by {heat}, a temperature: that is up to `pick`.",
+            "Give it the logits as they are.", coding=heat, last=f"logits[:, -1] / {heat}")
 mistake("gn-one-for-all", "All texts get the token of the first one.", "Append to each text its own: (B, 1).",
         pick="pick(last)[:1].expand(len(last))")
 

@@ -89,7 +89,7 @@ mistake("lp-clamped", "A text that is too long is let through: tokens behind the
         rows="nn.functional.pad(self.weight[:length], (0, 0, 0, max(0, length - len(self.weight))))")
 mistake("lp-cut-off", "A text that is too long is silently cut off.", "Raise ValueError where T is larger than "
         "max_len.", too_long="False", length="x = x[:, :len(self.weight)]\nlength = x.size(1)")
-mistake("lp-no-check", "A text that is too long ends in a RuntimeError, as torch's about sizes is.",
+mistake("lp-no-check", "Nothing refuses a text that is too long: at best it ends in torch's RuntimeError about sizes.",
         "Compare first: `if x.size(1) > self.weight.size(0): raise ValueError(...)`.", too_long="False")
 mistake("lp-no-check", "A text that is too long raises IndexError.", "Raise ValueError.", coding="index",
         too_long="False", rows="self.weight[torch.arange(length)]")

@@ -79,6 +79,8 @@ mistake("aw-other-v", "v is a mean of (grad − m)²: that is AdaBelief.", "Squa
         second="beta2 * v + (1 - beta2) * (grad - m).square()")
 mistake("aw-sign", "The step goes uphill: it is added.", "Subtract lr · m̂ / (√v̂ + eps).",
         move="decayed + lr * m_hat / size")
+mistake("aw-old-mean", "The step is made of the mean of one step ahead, with the gradient once more: that is NAdam.",
+        "Correct the new m.", coding="ahead", correct1="(beta1 * m + (1 - beta1) * grad) / (1 - beta1**t)")
 mistake("aw-no-momentum", "You step along the gradient itself, divided by √v̂: that is RMSProp.",
         "Step along the corrected mean m̂.", move="decayed - lr * grad / size")
 mistake("aw-no-division", "You step along m̂ and do not divide by √v̂: that is momentum, and not Adam.",

@@ -70,6 +70,11 @@ mistake("cl-sum-of-norms", "The norms of the gradients are added: together they 
 mistake("cl-no-root", "The root is missing: you compare the square of the norm with max_norm.", "Take the root of "
         "the sum "
         "of squares.", norm="total")
+mistake("cl-no-root", "You return and divide by the square of the norm: its root is taken for the comparison only.",
+        "Take the root of the sum of squares once, and use it throughout.", coding="compared", norm="total",
+        limit="torch.where(norm.sqrt() > max_norm, factor, 1.0)")
+mistake("cl-no-root", "The norm that you return is its square.", "Return the root of the sum of squares.",
+        coding="returned", give="clipped, total")
 mistake("cl-max-abs", "The norm is the largest number among all gradients.", JOINT,
         norm="torch.stack([grad.abs().max() for grad in kept]).max()")
 mistake("cl-max-abs", "The norm is the largest number among all gradients.", JOINT, coding="Python's max",
@@ -125,7 +130,7 @@ mistake("cl-none-crashes", "None in the list ends in an error where gradients ar
         "Pass None on: `None if grad is None else grad * factor`.", coding="scaled",
         scale="[grad * factor for grad in grads]")
 mistake("cl-none-dropped", "None is left out: the gradients behind it belong to other parameters now.",
-        "Keep None where it stands.", scale="[grad * factor for grad in kept]")
+        "Keep None where it stands.", give="[grad for grad in clipped if grad is not None], norm")
 mistake("cl-none-to-zero", "None becomes a gradient of 0: the parameter would decay, and its means move.",
         "Keep None where it stands.", scale="[torch.zeros(()) if grad is None else grad * factor for grad in grads]")
 mistake("cl-none-to-zero", coding="of size 1",
