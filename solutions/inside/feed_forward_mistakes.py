@@ -108,7 +108,8 @@ mistake("ff-mixes-positions", "The axes of places and features are exchanged: to
         "A linear map takes the last axis, which is D: exchange nothing.", alone=True, take_x="x.transpose(-2, -1)",
         result="value.transpose(-2, -1)")
 mistake("ff-mixes-positions", "Tokens are mixed: each gets the mean of the hidden layer over its text.",
-        "Treat every token by itself.", coding="mean", bend="F.gelu(hidden).mean(-2, keepdim=True).expand_as(hidden)")
+        "Treat every token by itself.", coding="mean",
+        bend="nn.functional.gelu(hidden).mean(-2, keepdim=True).expand_as(hidden)")
 mistake("ff-residual-inside", "x is added to the result: the sum belongs to the block.", "Return what `w2` gives.",
         narrow="x + self.w2(hidden)")
 mistake("ff-norm-inside", "x is normed first: the norm belongs to the block.", "Take x as it is.",
@@ -119,7 +120,7 @@ mistake("ff-norm-inside", "x is normed first, and that is what is added: both be
 mistake("ff-norm-inside", "The hidden layer is normed.", "Bend it and no more.", coding="hidden",
         bend="F.gelu(F.layer_norm(hidden, hidden.shape[-1:]))")
 mistake("ff-softmaxed", "A softmax runs over the hidden layer.", "Bend it with GELU.",
-        bend="F.gelu(hidden).softmax(-1)")
+        bend="nn.functional.gelu(hidden).softmax(-1)")
 ffn.common("ff", "detached")
 mistake("ff-in-place", "You change the caller's tensor.", "Make a new one.", narrow="x.copy_(self.w2(hidden))")
 

@@ -142,9 +142,9 @@ for coding, back in (("", "alphabet"), ("dict", "dict(enumerate(alphabet))")):  
             "unknown.", "Take out `.strip()`.", coding=coding, alphabet="sorted(set(text.strip()))", back=back)
     mistake("tok-no-line-end", "Line ends are left out of the alphabet.", "A line end is a character like any other: "
             "take out `.replace('\\n', '')` or `splitlines()`.", coding=coding, back=back,
-            alphabet="sorted(set(text) - {'\\n'})")
+            alphabet="[char for char in sorted(set(text)) if char != '\\n']")
     mistake("tok-no-space", "Spaces are left out of the alphabet.", "A space is a character like any other.",
-            coding=coding, alphabet='sorted(set(text) - {" "})', back=back)
+            coding=coding, alphabet="[char for char in sorted(set(text)) if char != ' ']", back=back)
 mistake("tok-stripped", "`encode` strips the string: white space at its ends is lost.", "Take out `.strip()`.",
         coding="encode", encode="[self.id_of[char] for char in s.strip()]")
 for method, where in (("strip", "its ends"), ("rstrip", "its right end")):
@@ -205,7 +205,7 @@ for dtype in ("None", "torch.long"):  # an empty one has float32 where nothing i
     mistake("tok-tensor", "`encode` returns a tensor.", "Return the list of ints itself.", coding=dtype,
             encode=f"torch.tensor([self.id_of[char] for char in s], dtype={dtype})")
 mistake("tok-ids-as-text", "`encode` returns strings of digits.", "Return ints.",
-        encode="[str(self.id_of[char]) for char in s]")
+        encode="list(map(str, [self.id_of[char] for char in s]))")
 mistake("tok-joined-with-space", "`decode` puts a space between the characters.", 'Join them with nothing: '
         '`"".join(...)`.',
         join='" ".join(chars)')

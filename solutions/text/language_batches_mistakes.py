@@ -38,7 +38,7 @@ ORDER = ("the order",)  # shuffled in whatever way
 split.mistake("bat-split-first", "The held-out part is the beginning of the text, and not its end.", END,
               parts="data[data.size(0) - cut:], data[:data.size(0) - cut]")
 split.mistake("bat-parts-exchanged", "The two parts are returned in the wrong order: training gets what is held out.",
-              "Return the larger part first: `train, held_out`.", parts="data[cut:], data[:cut]")
+              "Return the larger part first: `train, held_out`.", result="value[::-1]")
 for coding, parts in (("", f"{MIXED}return data[perm[:cut]], data[perm[cut:]]"),
                       ("in order", f"{MIXED}return data[perm[:cut].sort()[0]], data[perm[cut:].sort()[0]]"),
                       ("every second", "data[::2], data[1::2]")):
@@ -59,9 +59,9 @@ split.mistake("bat-split-loses", "The last id of each part is lost.", "A slice e
 split.mistake("bat-split-everything", "The first part is the whole text: what is held out is trained on.", END,
               parts="data, data[cut:]")
 split.mistake("bat-split-windows", "The parts get a second axis.", "Leave both in one row, (n,).",
-              parts="data[:cut][None], data[cut:][None]")
+              result="tuple(part[None] for part in value)")
 split.mistake("bat-float", "The ids are floats.", "Leave them whole: an embedding takes int64.",
-              parts="data[:cut].float(), data[cut:].float()")
+              result="tuple(part.float() for part in value)")
 split.mistake("bat-in-place", "The caller's row is changed: it is sorted or shuffled in place.", "Only slice it.",
               alone=True, take_data="data.copy_(data.flip(0))")
 
@@ -126,11 +126,11 @@ batch("bat-window-too-short", "The windows have T − 1 ids: T ids were cut, and
 batch("bat-window-too-short", "The targets have T − 1 ids: the last input has no target.", BY_ONE, coding="targets",
       targets="data[places + 1][:, :-1]")
 batch("bat-transposed", "The windows stand in columns: (T, B).", "Row b is window b: (B, T).",
-      give="inputs.t(), targets.t()")
+      result="tuple(part.t() for part in value)")
 batch("bat-flattened", "The windows are put one behind the other.", "Keep an axis for each: (B, T).",
-      give="inputs.flatten(), targets.flatten()")
+      result="tuple(part.flatten() for part in value)")
 batch("bat-float", "The ids are floats.", "Leave them whole: an embedding takes int64.",
-      give="inputs.float(), targets.float()")
+      result="tuple(part.float() for part in value)")
 batch("bat-in-place", "The caller's starts are changed: `starts += 1`.", "Make new ones: `starts + 1`.",
       targets="data[starts.add_(1).unsqueeze(1) + steps]")
 batch("bat-device", "The places are counted on the CPU, wherever the row is.", "Make them with `device=data.device`.",
