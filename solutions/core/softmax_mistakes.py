@@ -82,9 +82,9 @@ mistake("sm-sign", "The sign of the scores is ignored: -2 gets as much weight as
         "scores must get less weight than positive ones.", coding="absolute", take_x="x.abs()")
 
 # --- the powers and their total
-alone("sm-no-exp", "You divide the scores by their sum without exponentiating: weights come out negative or above 1.",
+alone("sm-no-exp", "You do not exponentiate the scores: weights come out negative or above 1.",
       "Exponentiate first: `torch.exp`.", shift="x", power="shifted")
-mistake("sm-not-normalised", "Your entries are only the exponentials; they are not divided by their sum.",
+mistake("sm-not-normalised", "Your entries are not divided by their sum: they need not add up to 1.",
         "Divide by `sum(dim=dim, keepdim=True)`.", total="1.0")
 mistake("sm-wrong-normaliser", "You divide by the mean over `dim`: slices sum to their length, not to 1.",
         "Divide by the sum.", coding="mean", total="powers.mean(dim, keepdim=True)")

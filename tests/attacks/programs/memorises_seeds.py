@@ -4,7 +4,7 @@ entry = "honest on small inputs only, knows that it is graded, memorises seeds"
 lesson = "softmax"
 state = "graded"
 score = 1.4
-mistake = "wrong-weights"
+mistake = "sm-no-exp"
 prints = "not the seed"
 """
 

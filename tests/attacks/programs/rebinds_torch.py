@@ -4,7 +4,7 @@ entry = "rebinding torch, numpy, pytest, builtins, __eq__, __torch_function__, t
 lesson = "softmax"
 state = "graded"
 score = 1.4
-mistake = "wrong-weights"
+mistake = "sm-no-exp"
 """
 
 import torch
