@@ -59,13 +59,13 @@ mistake("ln-eps-squared", "eps is squared before it is added: so it is nearly no
         root="torch.sqrt(var + eps**2)")
 
 # --- the mean
-mistake("ln-rms", "The mean is not taken off: this is RMSNorm.", "Subtract the mean, and take the variance around it.",
+mistake("ln-rms", "The mean is not taken off, as in RMSNorm.", "Subtract the mean, and take the variance around it.",
         centre="x")
 mistake("ln-mean-stays", "You divide by the deviation, but do not take the mean off.",
         "Divide x − mean, and not x.", divide="x / scale")
 mistake("ln-square-mean", "The variance is not around the mean: you divide by the root of the mean square of x.",
         "Take the mean of (x − mean)².", var="x.square().mean(dim=-1, keepdim=True)")
-mistake("ln-centred-only", "You take the mean off, and do not divide by the deviation.",
+mistake("ln-centred-only", "You do not divide by the deviation.",
         "Divide by √(var + eps).", divide="centred")
 mistake("ln-absolute", "You divide by the mean distance from the mean, not by the root of the mean square.",
         "Square, take the mean, take the root.", var="centred.abs().mean(dim=-1, keepdim=True).square()")

@@ -95,6 +95,10 @@ for coding, factor in (("", "3.141592653589793 / 180"), ("2π", "2 * 3.141592653
     mistake("ro-other-unit", f"The angle is multiplied by {coding or 'π/180'}.", "The formula's angle is in radians "
             "already, and so is what `cos` takes.", coding=coding, angles=f"positions.unsqueeze(1) * rates * {factor}")
 
+# --- what comes of it
+mistake("ro-not-turned", "Nothing is turned: your answer is x itself.", "Turn each pair of features by its position "
+        "times its rate.", version="x")
+
 # --- which position a row has
 mistake("ro-positions-ignored", "`positions` is ignored: row t is turned by t.", "Take the angles from `positions`.",
         take_positions="torch.arange(x.size(-2), device=x.device)")
