@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
@@ -102,7 +103,9 @@ class MarkedSource:
         return [self._compile(top, frozenset(by_part.get(top, ()))) for top in range(len(self._parts))]
 
     def _compile_part(self, top: int, changes: frozenset[tuple[str, str]]) -> CodeType:
-        return compile(self._edit_part(top, changes), f"<{self.target} with {dict(changes)}>", "exec")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # of two mistakes at once, as of `None[-1]`
+            return compile(self._edit_part(top, changes), f"<{self.target} with {dict(changes)}>", "exec")
 
     def _edit_part(self, top: int, changes: frozenset[tuple[str, str]]) -> str:
         edits = []
