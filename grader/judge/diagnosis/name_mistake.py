@@ -170,7 +170,8 @@ class Diagnostician:
         both = {probe.name: (matcher.seen[probe.name], self.outputs.reference(probe)) for probe in self.probes}
         rest = {name: pair[1] if name in explained else _forgive_names(*pair) for name, pair in both.items()}
         others = self.explain(MistakeMatcher(self.outputs, rest), asides=False) if known else []
-        return [*known, *others] if others else []
+        is_shown = not any(explained & {*each.only} for each in others)  # and not by what is taken to be right here
+        return [*known, *others] if others and is_shown else []
 
     def _explain_asides(self, matcher: MistakeMatcher, beside: Sequence[int]) -> list[Mistake]:
         """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain.
