@@ -68,7 +68,6 @@ for stage, part in (("on", BEHIND == 0), ("below", BEHIND > 0), ("above", BEHIND
 for words, tokens in (("nine tokens", 9), ("one token", 1), ("two tokens", 2)):
     causal_mask.ask(f"with {words}", tokens, see=read)
 causal_mask.ask("in its size", by=kind_of_length)
-causal_mask.ask("far on", 601, see=lambda mask: bool((~mask).tril(-1).any() | mask.triu(1).any()), aside=True)
 causal_mask.ask("the device", by=device_of, stage="")
 
 # fmt: off
@@ -93,8 +92,6 @@ for width, reach in ((1, "the one token"), (2, "the 2 tokens"), (3, "the 3 token
             coding=f"itself and {width} before", allow=f"(keys <= queries) & (keys >= queries - {width})")
 mistake("cm-band", "Each token sees only the one just before it, and not itself. Query 0 has no key.", "Let each token "
         "see itself and all earlier ones.", coding="one before, without itself", allow="keys == queries - 1")
-mistake("cm-far", "Far on some of the past is hidden (a window), or positions wrap (a small integer type).", "Compare "
-        "`torch.arange(seq_len)` with itself alone.", only=("far on",), meaning="value.triu(-63)")
 mistake("cm-only-first", "Each token sees only the first one: column 0 is True, and the rest is False.",
         "Let query i see all keys from 0 to i, not key 0 alone.", allow="(keys == 0) & (queries >= 0)")
 mistake("cm-only-first", "Each token sees the first one and itself, and nothing between the two.",

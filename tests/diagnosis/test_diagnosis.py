@@ -153,25 +153,6 @@ def test_an_unknown_mistake_gets_no_name(mistake_set):
     assert diagnosis.first_wrong is not None
 
 
-def test_a_probe_aside_names_what_it_recognises_also_beside_another_mistake(mistake_set):
-    """What a rare input shows is named by the mistakes for it, hides no other mistake, and is hidden by none."""
-    mistake_set.probe("a huge number", aside=True)(lambda subject, rand: subject.f(torch.tensor([1e30])))
-    clamped = {"a": "x.clamp(max=1e9) + 1.0"}
-    mistake_set.mistake("a-clamped", says="clamped", suggests="do not", only=("a huge number",), **clamped)
-    diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
-    versions = {
-        "a-clamped": lambda x: (x.clamp(max=1e9) + 1) * 2,
-        "b-one": lambda x: x + 1,
-        "b-one a-clamped": lambda x: x.clamp(max=1e9) + 1,
-        "": lambda x: (x.clamp(max=1e6) + 1) * 2,
-    }
-
-    for expected, version in versions.items():
-        named = diagnostician.diagnose(diagnostician.outputs.subject_for(version)).named
-
-        assert [found.id for found in named] == expected.split()
-
-
 def test_beside_what_few_probes_recognise_another_mistake_is_named(mistake_set):
     """A mistake that is known by one probe alone is told together with the one that all others show.
 

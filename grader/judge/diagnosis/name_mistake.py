@@ -134,10 +134,11 @@ class Diagnostician:
         seen = matcher.seen
         wrong = self._refuting(seen, aside=False)
         if not wrong:
-            return self._explain_asides(matcher, [0]) if asides else []
+            return self._explain_asides(matcher) if asides else []
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
         most = 1 if all(map(_is_only_errors, wrong)) else self.mistake_set.together
-        for size, sets in self._candidates(matcher, most):
+        has_errors = any(map(_is_only_errors, wrong))
+        for size, sets in self._candidates(matcher, most, has_errors):
             found = [each for each in sets if (size > 1 or not self._asides_of(each)) and matcher.fits(each)]
             found = [each for each in found if size == 1 or self._is_confirmed(self.outputs.members(each), seen)]
             if most == 1:
@@ -145,15 +146,17 @@ class Diagnostician:
             if found:
                 fits = [self.outputs.members(each) for each in found]
                 is_partial = size == 1 < most and all(mistake.only for (mistake,) in fits)
-                besides = self._explain_asides(matcher, found) if asides else []
-                return (is_partial and self._explain_beside(_common(fits), matcher)) or [*_common(fits), *besides]
+                return (is_partial and self._explain_beside(_common(fits), matcher)) or _common(fits)
         return []
 
-    def _candidates(self, matcher: MistakeMatcher, most: int) -> Iterator[tuple[int, Sequence[int]]]:
-        """Yield the sets of mistakes to try, by their size; pairs with rare ways of writing after the usual ones."""
+    def _candidates(self, matcher: MistakeMatcher, most: int, has_errors: bool) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield the sets of mistakes to try, by their size; pairs with rare ways of writing after the usual ones.
+
+        But not these where an error was seen, which one of so many pairs explains by chance.
+        """
         for size in range(1, most + 1):
             yield size, self.outputs.sets(size)
-            if size == 2:
+            if size == 2 and not has_errors:
                 yield size, matcher.rare_pairs()
 
     def _explain_beside(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
@@ -173,18 +176,13 @@ class Diagnostician:
         is_shown = not any(explained & {*each.only} for each in others)  # and not by what is taken to be right here
         return [*known, *others] if others and is_shown else []
 
-    def _explain_asides(self, matcher: MistakeMatcher, beside: Sequence[int]) -> list[Mistake]:
-        """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain.
-
-        Args:
-            beside: The sets of mistakes that explain all probes that are not aside, each by itself.
-        """
+    def _explain_asides(self, matcher: MistakeMatcher) -> list[Mistake]:
+        """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain."""
         named = []
         for number, probe in enumerate(self.probes):
-            if probe.aside and not any(matcher.agrees(number, each) for each in beside):
+            if probe.aside and not matcher.agrees(number, 0):
                 told = [each for each in self.outputs.sets(1) if probe.name in self._asides_of(each)]
-                fits = [each for each in told if any(matcher.fits_beside(each, other) for other in beside)]
-                named += _common([self.outputs.members(each) for each in fits])
+                named += _common([self.outputs.members(each) for each in told if matcher.fits(each)])
         return list({mistake.id: mistake for mistake in named}.values())
 
     def _asides_of(self, mistakes: int) -> set[str]:
