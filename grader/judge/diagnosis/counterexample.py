@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from grader.judge.diagnosis.mistake_set import Example
 from grader.judge.errors import LearnerError
@@ -19,15 +20,16 @@ def find_counterexample(
 
     Of an object that is made no more can be shown than that it is made, or what that raises.
     """
+
+    def answer(subject: CallableModule, example: Example) -> Any:
+        value = getattr(subject, function)(*example.args, **example.kwargs)
+        return Opaque(function, "") if isinstance(value, RemoteObject) else value
+
     for example in examples:
-        expected = getattr(reference, function)(*example.args, **example.kwargs)
-        if isinstance(expected, RemoteObject):
-            expected = Opaque(function, "")
+        expected = answer(reference, example)
         actual: object
         try:
-            actual = getattr(submission, function)(*example.args, **example.kwargs)
-            if isinstance(actual, RemoteObject):
-                actual = Opaque(function, "")
+            actual = answer(submission, example)
             yours, wanted = show_apart(actual, expected)
         except LearnerError as error:
             actual = error
