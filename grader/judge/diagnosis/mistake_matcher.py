@@ -32,9 +32,11 @@ class MistakeMatcher:
 
         A single mistake has to on the probes that recognise it, a combination on every probe that is not aside.
         """
-        if mistakes.bit_count() == 1 and self.outputs.members(mistakes)[0].only:
-            return self.fits_beside(mistakes, 0)
-        return not self._find_misfits(mistakes, self._order, frozenset())[1]
+        only = self.outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
+        numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in only] or self._order
+        if only and all(self.seen[name] is NO_EVIDENCE for name in only):
+            return False
+        return not self._find_misfits(mistakes, numbers, frozenset())[1]
 
     def _may_fit(self, pair: int) -> bool:
         """Return True if two mistakes may answer as was seen, by what each of them answers alone.
@@ -52,16 +54,6 @@ class MistakeMatcher:
         """Return the pairs of mistakes, one or both of them rare, that are worth comparing."""
         pairs = self.outputs.rare_pairs
         return pairs if len(pairs) <= MANY_PAIRS else [each for each in pairs if self._may_fit(each)]
-
-    def fits_beside(self, mistake: int, others: int) -> bool:
-        """Return True if a mistake that certain probes recognise answers these as was seen, made beside others."""
-        (known,) = self.outputs.members(mistake)
-        numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in known.only]
-        if all(self.seen[name] is NO_EVIDENCE for name in known.only):
-            return False
-        if others and not self.outputs.can_be_made_at_once(mistake | others):
-            return False
-        return not self._find_misfits(mistake | others, numbers, frozenset())[1]
 
     def misfits(self, mistakes: int) -> tuple[str, list[Probe]]:
         """Return the probes on which a set of mistakes answers otherwise than was seen, and where these ask.

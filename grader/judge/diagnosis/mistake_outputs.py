@@ -105,7 +105,6 @@ class MistakeOutputs:
         self._combined: OrderedDict[Key, Any] = OrderedDict()  # of combinations, unlike all others
         self._fingerprints: dict[Key, Fingerprint] = {}
         self._by_fingerprint: dict[Fingerprint, Any] = {}
-        self._moving: dict[Key, bool] = {}
         self._subjects: dict[int, LocalModule] = {}
         self._sets: dict[int, Sequence[int]] = {}
 
@@ -149,17 +148,12 @@ class MistakeOutputs:
     def rare_pairs(self) -> Sequence[int]:
         """All pairs with a mistake that `sets` has by itself alone; none where they are too many."""
         pairs = itertools.combinations(self._joinable, 2)
-        rare = [((1 << i) | (1 << j), (a, b)) for (i, a), (j, b) in pairs if a.alone or b.alone]
-        found = [number for number, pair in rare if self._go_together(pair)]
+        rare = (((1 << i) | (1 << j), (a, b)) for (i, a), (j, b) in pairs if a.alone or b.alone)
+        found = [*itertools.islice((number for number, pair in rare if self._go_together(pair)), MOST_PAIRS + 1)]
         return found if len(found) <= MOST_PAIRS else []
 
     def moves(self, probe: int, mistake: int) -> bool:
         """Return True if a mistake changes the answer to a probe where it is made by itself, and of errors always."""
-        if (probe, mistake) not in self._moving:
-            self._moving[probe, mistake] = self._find_moving(probe, mistake)
-        return self._moving[probe, mistake]
-
-    def _find_moving(self, probe: int, mistake: int) -> bool:
         expected = self.answer(probe, 0)
         if not has_value(expected, expected):  # what keeps an error away runs what stands behind it
             return True
@@ -171,11 +165,6 @@ class MistakeOutputs:
     def _joinable(self) -> list[tuple[int, Mistake]]:
         mistakes = enumerate(self.mistake_set.mistakes)
         return [(i, each) for i, each in mistakes if each.changes and each.version is None and not each.only]
-
-    def can_be_made_at_once(self, mistakes: int) -> bool:
-        """Return True if the mistakes of a set are different ones, of steps that go together, none a whole version."""
-        found = self.members(mistakes)
-        return not any(each.version for each in found) and self._go_together(found)
 
     def _go_together(self, mistakes: Sequence[Mistake]) -> bool:
         return len({each.id for each in mistakes}) == len(mistakes) and self._join(mistakes) is not None

@@ -136,9 +136,9 @@ class Diagnostician:
         if not wrong:
             return self._explain_asides(matcher) if asides else []
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
-        most = 1 if all(map(_is_only_errors, wrong)) else self.mistake_set.together
-        has_errors = any(map(_is_only_errors, wrong))
-        for size, sets in self._candidates(matcher, most, has_errors):
+        errors = [_is_only_errors(pair) for pair in wrong]
+        most = 1 if all(errors) else self.mistake_set.together
+        for size, sets in self._candidates(matcher, most, any(errors)):
             found = [each for each in sets if (size > 1 or not self._asides_of(each)) and matcher.fits(each)]
             found = [each for each in found if size == 1 or self._is_confirmed(self.outputs.members(each), seen)]
             if most == 1:
