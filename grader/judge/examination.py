@@ -108,8 +108,6 @@ class Judge:
         """
         # it takes a reference that is here, on the same device
         prefetch = (self.asks_ahead or self.workers.sharing) and self.device == "cpu" and self.answers.release is None
-        if self.launcher.warm_for is not None:
-            self.launcher.warm_for = lesson.forbids  # it is likely to be asked for again
         checks = self.lesson_checks(lesson, seed)
         loaded = LearnerFunctions(
             checks, submission, self.workers, self.device, prefetch=prefetch and may_be_asked_ahead(submission)

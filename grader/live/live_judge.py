@@ -37,6 +37,7 @@ class LiveJudge:
 
     def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult | None:
         """Return the verdict; None if it was overtaken."""
+        self._judge.launcher.warm_for = lesson.forbids  # the next save is likely to be of the same lesson
         return self._unless_overtaken(lambda: self._judge.examine(lesson, submission, seed, hints_used))
 
     def draw_pictures(self, lesson: Lesson, submission: Submission) -> list[Picture] | None:

@@ -179,8 +179,6 @@ def _run(source: str) -> dict[str, Any]:
 class LyingLauncher:
     """Gives out lying workers, all for the same source."""
 
-    warm_for = None
-
     def __init__(self, source: str, limits: Limits, lie: Lie) -> None:
         self.source, self.limits, self.lie = source, limits, lie
 
