@@ -6,6 +6,8 @@ Each file `answers/<lesson>/right_*.py` or `wrong_*.py` is a whole submission. I
     # wrong: the ids of the mistakes in it, all of which must be named, and no other
     # wrong: ?     no known mistake: it must be told something useful, and be given no mistake's name
 
+Some are a right answer with a line or two written otherwise: `edits/<lesson>.toml` says which.
+
 They are written apart from the known mistakes and the alternatives of the course, in other words: what those recognise
 of themselves proves little. A file may import an earlier lesson's function; it gets the answer `right_plain.py`.
 A usual run grades every ninth; `pytest -m soak` the others, and all those of capstones, which are trained for seconds.
@@ -18,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.answers import ANSWERS, answer_at
+from support.answers import ANSWERS, answer_at, edited_answers, read_answer
 from support.factories import course, run_judge
 from support.repeat import SOAK, rarely
 
@@ -30,8 +32,10 @@ from grader.model import LessonResult
 
 # answers that are too much alike to be part of what tests of similarity read
 ALIKE = Path(__file__).parent / "variants" / "files"
+FILES = [path for folder in (ANSWERS, ALIKE) for path in folder.glob("*/*.py")]
 RIGHT, WRONG = (
-    sorted(path for folder in (ANSWERS, ALIKE) for path in folder.glob(f"*/{kind}_*.py")) for kind in ("right", "wrong")
+    sorted(path for path in (*FILES, *edited_answers()) if path.name.startswith(f"{kind}_"))
+    for kind in ("right", "wrong")
 )
 FEWEST = {"right": 12, "wrong": 18}
 SMALL = {"causal_mask", "positional_encoding"}  # few ways to write them, right or wrong
@@ -57,7 +61,7 @@ Verdicts = Callable[[Path], LessonResult]
 
 def what_it_is(path: Path) -> str:
     """The first line of an answer, without its `# right:` or `# wrong:`."""
-    kind, said = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ").split(": ", 1)
+    kind, said = read_answer(path).splitlines()[0].removeprefix("# ").split(": ", 1)
     assert kind == path.stem.split("_")[0], f"{path} says that it is {kind}"
     return said
 
@@ -238,5 +242,5 @@ def test_a_line_that_is_named_is_one_of_the_answer(lined: str, verdict_on: Verdi
         result = verdict_on(path)
         lines = [line.line for line in result.lines]
         assert result.state != "grader-error", complaint(result)
-        assert all(1 <= line <= len(path.read_text("utf-8").splitlines()) for line in lines)
+        assert all(1 <= line <= len(read_answer(path).splitlines()) for line in lines)
         assert not (result.passed and lines)

@@ -1,7 +1,11 @@
-"""The answers that learners wrote, each with the earlier lessons that it imports."""
+"""The answers that learners wrote, each with the earlier lessons that it imports.
+
+Most are files. Where an answer is a right one with a line or two written otherwise, `edits/<lesson>.toml` says which.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +14,27 @@ from grader.submission import imported_modules
 from support.course_files import ROOT
 
 ANSWERS = ROOT / "tests" / "content" / "answers"
+EDITS = ROOT / "tests" / "content" / "edits"
+
+
+@cache
+def edited_answers() -> dict[Path, str]:
+    """The text of each wrong answer that is made of a right one, by the path at which a file of its own would lie."""
+    found = {}
+    for file in sorted(EDITS.glob("*.toml")):
+        folder = ANSWERS / file.stem
+        for name, row in tomllib.loads(file.read_text("utf-8")).items():
+            _, text = (folder / f"{row['base']}.py").read_text("utf-8").split("\n", 1)
+            for old, new in row["edits"]:
+                assert text.count(old) == 1, f"{name} of {file} edits what {row['base']} does not have once: {old}"
+                text = text.replace(old, new)
+            found[folder / f"{name}.py"] = f"# wrong: {row['wrong']}\n{text}"
+    return found
+
+
+def read_answer(path: Path) -> str:
+    """Return the text of an answer, which begins with what it is."""
+    return edited_answers().get(path) or path.read_text("utf-8")
 
 
 @cache
@@ -24,7 +49,7 @@ def answer_at(path: Path) -> Submission:
 
     Where weights are handed in as well, they are the reference's.
     """
-    source = path.read_text("utf-8")
+    source = read_answer(path)
     beside: dict[str, tuple[str, str]] = {}
     waiting = imported_modules(source)
     while waiting:
