@@ -63,6 +63,7 @@ JUDGE_ORDER = (
     "values",
     "processes",
     "transcript",
+    "mistakes",
     "diagnosis",
     "tracing",
     "course_answers",

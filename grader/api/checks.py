@@ -49,7 +49,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.model_questions import (
     PlainClass,
     as_buffers,
@@ -60,6 +59,7 @@ from grader.judge.diagnosis.model_questions import (
     without_names,
 )
 from grader.judge.errors import CheckFailed, LearnerError
+from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.processes.remote_module import CallableModule, Observed, RemoteFunction, RemoteObject
 from grader.judge.values.artefact import read_tensors, shown_name
 from grader.judge.values.compare import ATOL, Raised, explain, is_array, kind_of, same, show

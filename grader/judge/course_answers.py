@@ -11,9 +11,9 @@ from grader.course.learner_copy import Release, public_answers, public_checks, p
 from grader.errors import CourseError
 from grader.judge.course_files import load_file
 from grader.judge.diagnosis.ask_again import ask_again
-from grader.judge.diagnosis.locked_names import damaged, read_locked_names
-from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.errors import LearnerError
+from grader.judge.mistakes.locked_names import damaged, read_locked_names
+from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.replay import ROUNDING, PlayedRand, Player
 from grader.judge.transcript.transcript_file import TranscriptFile

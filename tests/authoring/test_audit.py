@@ -31,8 +31,8 @@ from grader.errors import CourseError, UsageError
 from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.course_answers import load_mistake_sets
 from grader.judge.course_files import load_file
-from grader.judge.diagnosis.mistake_set import Alternative, Mistake
 from grader.judge.examination import Judge
+from grader.judge.mistakes.mistake_set import Alternative, Mistake
 from grader.judge.processes.remote_module import LocalModule
 from grader.source.step_marks import read_marks, strip_marks
 from grader.terminal.text import Signs

@@ -18,8 +18,8 @@ from support.repeat import FEW_LESSONS, rarely
 
 from grader.judge.course_answers import load_mistake_sets
 from grader.judge.course_files import load_file
-from grader.judge.diagnosis.marked_source import MarkedSource
 from grader.judge.examination import Judge
+from grader.judge.mistakes.marked_source import MarkedSource
 from grader.model import LessonResult
 
 SEED = 7

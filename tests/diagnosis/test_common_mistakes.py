@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from grader.api.checks import is_portable
-from grader.judge.diagnosis.common_mistakes import COMMON_MISTAKES
-from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.mistakes.common_mistakes import COMMON_MISTAKES
+from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.processes.remote_module import LocalModule
 
 

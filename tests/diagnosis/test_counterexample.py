@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.judge.diagnosis.counterexample import find_counterexample
-from grader.judge.diagnosis.mistake_set import Example
+from grader.judge.mistakes.mistake_set import Example
 from grader.judge.processes.remote_module import LocalModule
 
 

@@ -18,9 +18,9 @@ from grader.judge.course_answers import CourseAnswers, load_mistake_sets
 from grader.judge.diagnosis import mistake_matcher
 from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED, observe
-from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.diagnosis.output_format import reformat
+from grader.judge.mistakes.mistake_set import MistakeSet
 
 LESSONS = [lesson for lesson in course().lessons.values() if lesson.mistakes_path.is_file()]
 # by name alone: to run all files of mistakes takes each process that shares the tests three seconds

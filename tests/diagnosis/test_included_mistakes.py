@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.mistakes.mistake_set import MistakeSet
 
 FIRST = """
 from grader.api.checks import MistakeSet

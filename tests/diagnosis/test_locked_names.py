@@ -1,4 +1,4 @@
-"""judge.diagnosis.locked_names: a name can be read by whoever gives the answers that locked it, and by nobody else."""
+"""judge.mistakes.locked_names: a name can be read by whoever gives the answers that locked it, and by nobody else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import CourseError
-from grader.judge.diagnosis.locked_names import BORDER, GRID, LockedNames, Sketch, read_locked_names, sketch
+from grader.judge.mistakes.locked_names import BORDER, GRID, LockedNames, Sketch, read_locked_names, sketch
 from grader.judge.values.compare import Raised
 from grader.model import Named
 

@@ -9,7 +9,7 @@ import torch
 from support.factories import course
 
 from grader.judge.course_files import load_file
-from grader.judge.diagnosis.marked_source import MarkedSource
+from grader.judge.mistakes.marked_source import MarkedSource
 from grader.source.step_marks import read_marks, strip_marks
 
 SOURCE = '''

@@ -11,8 +11,8 @@ from support.factories import judge_source
 from support.repeat import SOAK
 
 from grader.judge.diagnosis.mistake_outputs import Observations, agree, speaks
-from grader.judge.diagnosis.mistake_set import Mistake
 from grader.judge.diagnosis.name_mistake import Diagnostician
+from grader.judge.mistakes.mistake_set import Mistake
 
 FEW = 4  # mistakes of each function in a usual run
 QUICK = {"softmax", "scaled_dot_product_attention"}

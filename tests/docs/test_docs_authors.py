@@ -10,7 +10,7 @@ from support.documents import first_missing, sessions, shell
 
 from grader.api import checks, pictures
 from grader.course.syllabus import read_syllabus
-from grader.judge.diagnosis.common_mistakes import COMMON_MISTAKES
+from grader.judge.mistakes.common_mistakes import COMMON_MISTAKES
 from grader.model import SKILLS, Limits
 
 GUIDE = (ROOT / "docs" / "authors.md").read_text()

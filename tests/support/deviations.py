@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
-from grader.judge.diagnosis.marked_source import MarkedSource
 from grader.judge.diagnosis.mistake_outputs import MistakeOutputs
-from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.mistakes.marked_source import MarkedSource
+from grader.judge.mistakes.mistake_set import MistakeSet
 
 Build = Callable[[MistakeSet, Mapping[str, str]], Any]
 

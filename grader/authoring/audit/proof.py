@@ -18,10 +18,10 @@ from grader.judge.checks.loaded_submission import Known, OwnFunctions
 from grader.judge.checks.run_checks import Outcome, run_checks
 from grader.judge.course_files import line_in, load_file
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
-from grader.judge.diagnosis.mistake_set import Alternative, Mistake, MistakeSet, Probe
 from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.errors import LearnerError
 from grader.judge.examination import Judge
+from grader.judge.mistakes.mistake_set import Alternative, Mistake, MistakeSet, Probe
 from grader.judge.processes.remote_module import LocalModule
 from grader.judge.values.compare import largest_error
 from grader.judge.values.random_inputs import Rand, derive

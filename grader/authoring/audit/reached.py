@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from grader.judge.checks.lesson_checks import LessonChecks
-from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.processes.remote_module import LocalModule
 
 

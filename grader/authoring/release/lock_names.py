@@ -9,9 +9,9 @@ from grader.files import read_file
 from grader.judge.course_answers import load_mistake_sets
 from grader.judge.course_files import load_file
 from grader.judge.diagnosis.ask_again import ask_again
-from grader.judge.diagnosis.locked_names import SECRET_BYTES, LockedNames, Sketch, sketch
-from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet
 from grader.judge.errors import LearnerError
+from grader.judge.mistakes.locked_names import SECRET_BYTES, LockedNames, Sketch, sketch
+from grader.judge.mistakes.mistake_set import Mistake, MistakeSet
 from grader.judge.processes.remote_module import LocalModule
 from grader.judge.transcript.transcript import Transcript
 from grader.model import Course, Lesson, Named

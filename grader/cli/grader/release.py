@@ -122,7 +122,7 @@ def _kilobytes(*paths: Path) -> int:
 
 def _count_names(out: Path, lesson: Lesson) -> int:
     """Return how many mistakes of a lesson can be told by name."""
-    from grader.judge.diagnosis.locked_names import read_locked_names
+    from grader.judge.mistakes.locked_names import read_locked_names
 
     return len(read_locked_names(public_names(out, lesson)).texts)
 

@@ -11,9 +11,9 @@ from grader.judge.checks.check_runner import CheckRunner
 from grader.judge.checks.mending import MendingModule
 from grader.judge.course_answers import CourseAnswers
 from grader.judge.diagnosis.ask_again import make_probe
-from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.errors import LearnerError
+from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.prefetch import PrefetchedModule
 from grader.judge.transcript.replay import Player

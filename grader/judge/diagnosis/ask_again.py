@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grader.judge.diagnosis.error_hints import hint_for
-from grader.judge.diagnosis.mistake_set import MistakeSet, Probe
 from grader.judge.errors import LearnerError
+from grader.judge.mistakes.mistake_set import MistakeSet, Probe
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.transcript.transcript import Exchange, Transcript, with_handles
 from grader.judge.values.compare import ATOL, Raised

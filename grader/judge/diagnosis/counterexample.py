@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.judge.diagnosis.mistake_set import Example
 from grader.judge.errors import LearnerError
+from grader.judge.mistakes.mistake_set import Example
 from grader.judge.processes.remote_module import CallableModule, RemoteObject
 from grader.judge.values.compare import same, show, show_apart
 from grader.model import Counterexample

@@ -13,7 +13,7 @@ from grader.judge.diagnosis.mistake_outputs import (
     has_value,
     speaks,
 )
-from grader.judge.diagnosis.mistake_set import Probe
+from grader.judge.mistakes.mistake_set import Probe
 from grader.judge.values.fingerprint import fingerprint
 
 MANY_PAIRS = 1000  # of more, only the likely ones are asked all that the probes ask

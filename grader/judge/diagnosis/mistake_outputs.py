@@ -20,9 +20,9 @@ from typing import Any
 from grader.errors import SelfattendError
 from grader.judge.diagnosis.circumstances import circumstances_of
 from grader.judge.diagnosis.error_hints import hint_for
-from grader.judge.diagnosis.joined_changes import join_changes
-from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.errors import LearnerError
+from grader.judge.mistakes.joined_changes import join_changes
+from grader.judge.mistakes.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.prefetch import PrefetchedModule
 from grader.judge.transcript.replay import NotRecorded

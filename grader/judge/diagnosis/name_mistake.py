@@ -19,10 +19,10 @@ from grader.judge.diagnosis.mistake_outputs import (
     is_error,
     observe,
 )
-from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.diagnosis.nearest_mistake import changes_arguments, find_absent, find_nearest
 from grader.judge.diagnosis.output_format import reformat
 from grader.judge.diagnosis.structural_facts import find_facts, sizes_in
+from grader.judge.mistakes.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import Raised, same
 from grader.judge.values.difference_patterns import Fact

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
 from grader.judge.diagnosis.mistake_outputs import agree
-from grader.judge.diagnosis.mistake_set import Mistake, Probe
+from grader.judge.mistakes.mistake_set import Mistake, Probe
 from grader.judge.values.compare import same
 
 MAX_TOGETHER = 2  # mistakes at once: of three some fit almost anything

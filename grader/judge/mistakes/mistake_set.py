@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.judge.course_files import load_file
-from grader.judge.diagnosis.common_mistakes import common_mistakes
-from grader.judge.diagnosis.marked_source import MarkedSource
 from grader.judge.errors import LearnerError
+from grader.judge.mistakes.common_mistakes import common_mistakes
+from grader.judge.mistakes.marked_source import MarkedSource
 from grader.judge.values.compare import ATOL
 
 MAX_INCLUDED = 64  # files of mistakes that others include
