@@ -38,6 +38,10 @@ class MistakeMatcher:
             return False
         return not self._find_misfits(mistakes, numbers, frozenset())[1]
 
+    def explains(self, mistakes: int) -> bool:
+        """Return True if a set of mistakes answers every probe that is not aside as was seen."""
+        return not self._find_misfits(mistakes, self._order, frozenset())[1]
+
     def _may_fit(self, pair: int) -> bool:
         """Return True if two mistakes may answer as was seen, by what each of them answers alone.
 

@@ -145,7 +145,7 @@ class Diagnostician:
                 found = [each for each in found if self._raises_alike(self.outputs.members(each), seen)]
             if found:
                 fits = [self.outputs.members(each) for each in found]
-                is_partial = size == 1 < most and all(mistake.only for (mistake,) in fits)
+                is_partial = size == 1 < most and not any(map(matcher.explains, found))
                 return (is_partial and self._explain_beside(_common(fits), matcher)) or _common(fits)
         return []
 
