@@ -10,6 +10,7 @@ from support.deviations import deviations
 from support.factories import judge_source
 from support.repeat import SOAK
 
+from grader.judge.diagnosis import name_mistake
 from grader.judge.diagnosis.mistake_outputs import Observations, agree, speaks
 from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.mistakes.mistake_set import Mistake
@@ -73,12 +74,13 @@ def test_a_mistake_that_is_not_in_the_table_gets_no_other_name(lesson, function,
     """Of mistakes whose rows are taken out, hardly one is said to be another beside something else, or a rare pair."""
     diagnostician = shared(lesson, function)
     outputs, mistakes = diagnostician.outputs, diagnostician.mistake_set.mistakes
-    every, pairs, tried, misnamed = outputs.sets, outputs.rare_pairs, 0, set()
+    every = {size: outputs.sets(size) for size in range(1, diagnostician.mistake_set.together + 1)}
+    joinable, tried, misnamed = outputs.joinable, 0, set()
     rare = {mistake.id for mistake in mistakes if mistake.alone}
     for mistake in some_of(diagnostician, few):
         rows = sum(1 << number for number, each in enumerate(mistakes) if each.id == mistake.id)
-        monkeypatch.setattr(outputs, "sets", lambda size, rows=rows: [each for each in every(size) if not each & rows])
-        monkeypatch.setattr(outputs, "rare_pairs", [each for each in pairs if not each & rows])
+        monkeypatch.setattr(outputs, "sets", lambda size, rows=rows: [each for each in every[size] if not each & rows])
+        monkeypatch.setattr(outputs, "joinable", [each for each in joinable if not 1 << each[0] & rows])
         named = diagnostician.diagnose(outputs.subject_with((mistake,))).named
         tried += 1
         of_a_pair = rare if len(named) > 1 else ()
@@ -110,7 +112,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 def test_of_two_mistakes_the_one_that_is_not_made_there_is_told(monkeypatch):
     """A sum is forgotten in one order alone, in a network with ReLU: in the other order all but that is as told."""
     diagnostician = shared("block", "TransformerBlock")
-    monkeypatch.setattr(diagnostician.outputs, "rare_pairs", [])  # where one is a row of its own
+    monkeypatch.setattr(name_mistake, "MOST_PAIRS", 0)  # where one is a row of its own
     build = diagnostician.mistake_set.build({"pre_sum2": "thought", "bend": "hidden.relu()"})
 
     told = [found.says for found in diagnostician.diagnose(diagnostician.outputs.subject_for(build)).named]

@@ -16,8 +16,6 @@ from grader.judge.diagnosis.mistake_outputs import (
 from grader.judge.mistakes.mistake_set import Probe
 from grader.judge.values.fingerprint import fingerprint
 
-MANY_PAIRS = 1000  # of more, only the likely ones are asked all that the probes ask
-
 
 class MistakeMatcher:
     """Compares one submission's observations with the answers of sets of mistakes."""
@@ -42,22 +40,24 @@ class MistakeMatcher:
         """Return True if a set of mistakes answers every probe that is not aside as was seen."""
         return not self._find_misfits(mistakes, self._order, frozenset())[1]
 
-    def _may_fit(self, pair: int) -> bool:
-        """Return True if two mistakes may answer as was seen, by what each of them answers alone.
+    @cached_property
+    def likely_pairs(self) -> list[int]:
+        """The pairs of mistakes that may answer as was seen, by what each of them answers alone.
 
-        Where one of them changes nothing by itself, it is taken to change nothing beside the other either.
+        A probe that one of two mistakes moves, and the other does not, is taken to be answered as by that one alone.
         """
-        lowest = pair & -pair
+        bits = [1 << number for number, _ in self.outputs.joinable]
+        partners = {bit: sum(bits) ^ bit for bit in bits}
         for number in self._order:
-            few = sum(each for each in (lowest, pair ^ lowest) if self.outputs.moves(number, each))
-            if few != pair and not self.agrees(number, few):
-                return False
-        return True
-
-    def rare_pairs(self) -> Sequence[int]:
-        """Return the pairs of mistakes, one or both of them rare, that are worth comparing."""
-        pairs = self.outputs.rare_pairs
-        return pairs if len(pairs) <= MANY_PAIRS else [each for each in pairs if self._may_fit(each)]
+            moving = [bit for bit in partners if self.outputs.moves(number, bit)]
+            enough = sum(bit for bit in moving if self.agrees(number, bit))
+            beside_none = enough | (~sum(moving) if self.agrees(number, 0) else 0)
+            for bit, others in partners.items():
+                if not bit & enough:
+                    partners[bit] = others & (sum(moving) if bit in moving else beside_none)
+            partners = {bit: others for bit, others in partners.items() if others}
+        pairs = [bit | other for bit, others in partners.items() for other in bits if bit < other & others]
+        return [pair for pair in pairs if self.outputs.go_together(pair)]
 
     def misfits(self, mistakes: int) -> tuple[str, list[Probe]]:
         """Return the probes on which a set of mistakes answers otherwise than was seen, and where these ask.

@@ -38,7 +38,6 @@ PROBE_SEED = 2017
 NO_EVIDENCE = Raised("no-evidence", "")
 
 MAX_COMBINED_ANSWERS = 256  # kept of combinations
-MOST_PAIRS = 3000  # of rare ways of writing; of more, none is looked for: that takes seconds
 
 Observations = dict[str, Any]
 Key = tuple[int, int]  # the number of a probe, a set of mistakes
@@ -139,18 +138,11 @@ class MistakeOutputs:
         return self._sets[size]
 
     def _make_sets(self, size: int) -> Iterator[int]:
-        usual = [(i, mistake) for i, mistake in self._joinable if not mistake.alone]
+        usual = [(i, mistake) for i, mistake in self.joinable if not mistake.alone]
         for combination in itertools.combinations(usual if size > 1 else enumerate(self.mistake_set.mistakes), size):
-            if size == 1 or self._go_together([mistake for _, mistake in combination]):
-                yield sum(1 << i for i, _ in combination)
-
-    @cached_property
-    def rare_pairs(self) -> Sequence[int]:
-        """All pairs with a mistake that `sets` has by itself alone; none where they are too many."""
-        pairs = itertools.combinations(self._joinable, 2)
-        rare = (((1 << i) | (1 << j), (a, b)) for (i, a), (j, b) in pairs if a.alone or b.alone)
-        found = [*itertools.islice((number for number, pair in rare if self._go_together(pair)), MOST_PAIRS + 1)]
-        return found if len(found) <= MOST_PAIRS else []
+            mistakes = sum(1 << i for i, _ in combination)
+            if size == 1 or self.go_together(mistakes):
+                yield mistakes
 
     def moves(self, probe: int, mistake: int) -> bool:
         """Return True if a mistake changes the answer to a probe where it is made by itself, and of errors always."""
@@ -162,12 +154,15 @@ class MistakeOutputs:
         return mark.values != right.values or not apart <= ROUNDING * right.size
 
     @cached_property
-    def _joinable(self) -> list[tuple[int, Mistake]]:
+    def joinable(self) -> list[tuple[int, Mistake]]:
+        """The mistakes that may be made beside others, with their numbers."""
         mistakes = enumerate(self.mistake_set.mistakes)
         return [(i, each) for i, each in mistakes if each.changes and each.version is None and not each.only]
 
-    def _go_together(self, mistakes: Sequence[Mistake]) -> bool:
-        return len({each.id for each in mistakes}) == len(mistakes) and self._join(mistakes) is not None
+    def go_together(self, mistakes: int) -> bool:
+        """Return True if the mistakes of a set have different ids and steps that go together."""
+        members = self.members(mistakes)
+        return len({each.id for each in members}) == len(members) and self._join(members) is not None
 
     def members(self, mistakes: int) -> tuple[Mistake, ...]:
         """Return the mistakes of a set."""

@@ -29,6 +29,8 @@ from grader.judge.values.difference_patterns import Fact
 from grader.judge.values.scale_patterns import Sizes
 from grader.model import Counterexample, Named
 
+MOST_PAIRS = 1000  # of rare ways of writing; of more, none is compared: that takes seconds
+
 
 @dataclass
 class Diagnosis:
@@ -150,14 +152,17 @@ class Diagnostician:
         return []
 
     def _candidates(self, matcher: MistakeMatcher, most: int, has_errors: bool) -> Iterator[tuple[int, Sequence[int]]]:
-        """Yield the sets of mistakes to try, by their size; pairs with rare ways of writing after the usual ones.
+        """Yield the sets of mistakes to try, by their size: likely pairs before all, the usual ones before the rare.
 
-        But not these where an error was seen, which one of so many pairs explains by chance.
+        But no rare ones where an error was seen, which one of so many pairs explains by chance.
         """
         for size in range(1, most + 1):
+            if size == 2:
+                pairs = matcher.likely_pairs
+                rare = [pair for pair in pairs if any(each.alone for each in self.outputs.members(pair))]
+                yield size, sorted({*pairs}.difference(rare))
+                yield size, rare if not has_errors and len(rare) <= MOST_PAIRS else []
             yield size, self.outputs.sets(size)
-            if size == 2 and not has_errors:
-                yield size, matcher.rare_pairs()
 
     def _explain_beside(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
         """Return two mistakes that answer every probe as was seen, where few probes have recognised one of them."""
