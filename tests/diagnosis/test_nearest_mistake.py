@@ -120,6 +120,24 @@ def test_of_two_mistakes_the_one_that_is_not_made_there_is_told(monkeypatch):
     assert [says.partition(" (")[2] for says in told] == ["With `norm_first=False` that is right.)", ""], told
 
 
+def test_of_a_mistake_that_nothing_asks_for_there_it_is_not_said_that_all_is_right(launcher):
+    """Every axis but the first is taken for the last, through numpy: along the first no question is for gradients."""
+    source = """
+import numpy as np
+import torch
+
+def softmax(x, dim=-1):
+    a = x.detach().double().numpy()
+    axis = 0 if dim == 0 else -1
+    a = np.exp(a - a.max(axis=axis, keepdims=True))
+    return torch.from_numpy(a / a.sum(axis=axis, keepdims=True)).to(x.dtype)
+"""
+    said = {each.id: each.says for each in judge_source(launcher, "softmax", source).mistakes}
+
+    assert said["sm-dim-ignored"].endswith("(With `dim=0` that is right.)"), said
+    assert not said["sm-detached"].endswith("is right.)"), said
+
+
 def test_what_raises_an_error_everywhere_is_compared_with_no_pair(monkeypatch):
     """No value speaks for any mistake then: what hundreds of pairs answer is not computed."""
     diagnostician = shared("attention", "scaled_dot_product_attention")

@@ -54,15 +54,17 @@ def find_nearest(matcher: MistakeMatcher) -> list[Nearest]:
 def find_absent(matcher: MistakeMatcher, nearest: Nearest) -> tuple[Mistake, ...]:
     """Return those of the mistakes that are not made in the circumstance, if without them all is explained there.
 
-    A check may ask in the circumstance and outside of it: each of its answers is explained by either.
+    A check may ask in the circumstance and outside of it: each of its answers is explained by either. A mistake that
+    may be made there, since nothing asks for it, is none of them.
     """
     outputs, whole = matcher.outputs, nearest.number
     singles = [1 << bit for bit in range(whole.bit_length()) if whole >> bit & 1]
-    for left in (0, *(singles if len(singles) > 1 else ())):
-        numbers = (outputs.probes.index(probe) for probe in nearest.misfits)
-        if all(_is_either(matcher, number, whole, left) for number in numbers):
-            return outputs.members(whole & ~left)
-    return ()
+    numbers = [outputs.probes.index(probe) for probe in nearest.misfits]
+    kept = singles if len(singles) > 1 else []
+    left = [each for each in (*kept, 0) if all(_is_either(matcher, number, whole, each) for number in numbers)]
+    if not left:
+        return ()
+    return outputs.members(whole & ~(left[-1] if len(left) > len(kept) else left[0]))
 
 
 def changes_arguments(matcher: MistakeMatcher, nearest: Nearest) -> bool:
