@@ -584,6 +584,11 @@ def test_an_expected_value_is_told_by_its_kind(expected):
         assert not re.search("4153|2719|8861|6037|True|False", said), said
 
 
+def test_a_list_in_a_list_is_told_as_one_entry():
+    """What differs in an entry of an entry is told of one entry: more would say only how the lists are nested."""
+    assert redacted_explanation.explain_form([["x"], 1], [["y"], 1], 1e-6).count("In one entry") == 1
+
+
 @pytest.mark.parametrize("lesson", rarely(load(ROOT).lessons))
 def test_feedback_shows_no_expected_value(lesson, launcher):
     """Where each value is None, alone or in a list or dict, feedback says of none what it should be."""

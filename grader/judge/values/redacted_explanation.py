@@ -22,6 +22,7 @@ from grader.model import Submission
 from grader.source.parse import nodes_in, parse
 from grader.worker.wire import ITEM_SIZES
 
+IN_ONE = "In one entry: "
 KNOWN_ERRORS = frozenset(
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)
 ) | {"AxisError", "LinAlgError", "OutOfMemoryError"}
@@ -70,7 +71,7 @@ def _explain_sequences(actual: Sequence[Any], expected: Sequence[Any], atol: flo
     if len(actual) != len(expected):
         return f"It returned {_fewer(len(actual), len(expected))} values than the {len(expected)} expected."
     first = next(form for a, e in zip(actual, expected, strict=True) if (form := explain_form(a, e, atol)))
-    return f"In one entry: {first}"
+    return first if first.startswith(IN_ONE) else f"{IN_ONE}{first}"
 
 
 def _explain_mappings(actual: Mapping[Any, Any], expected: Mapping[Any, Any], atol: float) -> str:
