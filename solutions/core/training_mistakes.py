@@ -443,6 +443,8 @@ for id, says, suggests, changes in (
      "sorting, shuffling or reversing.", {"batches": "list(batches)[::-1]"}),
     ("tr-several-epochs", "You go through the batches more than once.", "Go through `batches` once: who wants more "
      "epochs calls `train` again.", {"batches": "list(batches) * 2"}),
+    ("tr-several-steps", "You take more than one step on each batch.", "Call `train_step` once for each.",
+     {"append": f"{CALL}\n{ADD}"}),
     ("tr-accumulated", "You gather the gradients of several batches before each step.", "Take a step on each batch.",
      HELD | {"append": f"{ADD}\nif len(losses) % 2 == 0:\n    optimizer.step()"}),
     ("tr-step-after-loop", "There is one step, after the loop: it follows the sum of all gradients.", "Call "

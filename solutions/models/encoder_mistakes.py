@@ -171,8 +171,9 @@ alone("en-cropped", "The result ends with the longest text: (B, max(lengths), D)
       "Return a vector for every place, padding too: nobody reads it.",
       last="self.norm(x)[:, :None if lengths is None else int(lengths.max())]")
 POOLED = "The texts are pooled, (B, D): one vector is left of each, where every token has its own."
-for coding, last in (("mean", "self.norm(x).mean(1)"), ("first", "self.norm(x)[:, 0]")):
-    alone("en-pooled", POOLED, "Return (B, T, D).", coding=coding, last=last)
+OF_TOKENS = "(self.norm(x) * shares(ids, lengths)).sum(1) / (length if lengths is None else lengths[:, None])"
+for coding, last in (("mean", "self.norm(x).mean(1)"), ("first", "self.norm(x)[:, 0]"), ("mean of tokens", OF_TOKENS)):
+    mistake("en-pooled", POOLED, "Return (B, T, D).", coding=coding, last=last)
 alone("en-logits", "You score the vocabulary, (B, T, V): the encoder ends with vectors.", "Return `self.norm(x)`.",
       last="self.norm(x) @ self.tok.weight.T")
 

@@ -103,6 +103,8 @@ for who, texts in (("all", "every text has"), ("any", "a text has")):
                        f"if (token == {token}).{who}():\n    break")
 mistake("gn-last-fed-again", "After the last token the model runs once more, and nobody reads what it says.", MANY,
         leave="with torch.no_grad():\n    model(ids[:, -max_len:])\nmodel.train(was_training)")
+mistake("gn-last-fed-again", "The model runs once more than it must: you write one token too many, and cut it off.",
+        MANY, coding="and cut off", repeat="range(max_new_tokens + 1)", give="ids[:, :-1]")
 mistake("gn-runs-twice", "The model runs twice for each token.", "Run it once, and keep its logits.",
         forward="(model(window), model(window))[1]")
 mistake("gn-text-by-text", "The model runs on one text at a time: B times as often as it needs to.",

@@ -93,6 +93,12 @@ alone("lp-from-the-end", "The last T rows of the positions are added: which row 
       place="x + self.pos.weight[-length:]")
 alone("lp-from-one", "The rows 1 … T of the positions are added: row 0 is never used.", "Begin at row 0: "
         "`self.pos.weight[:T]`.", place="x + self.pos.weight[torch.arange(1, length + 1) % longest]")
+mistake("lp-from-one", "The rows 1 … T of the positions are added: row 0 is never used, and for the longest text there "
+        "is no row T.", "Begin at row 0: `self.pos.weight[:T]`.", coding="an error at the end",
+        place="x + self.pos(torch.arange(1, length + 1))")
+mistake("lp-from-one", "The rows 1 … T of the positions are added: row 0 is never used, and in the longest text the "
+        "last row serves twice.", "Begin at row 0: `self.pos.weight[:T]`.", coding="clamped",
+        place="x + self.pos(torch.arange(1, length + 1).clamp(max=longest - 1))")
 alone("lp-backwards", "The positions are counted from the end: token 0 gets row T − 1.", ADD,
         place="x + self.pos.weight[:length].flip(0)")
 alone("lp-by-batch", "The places are counted along the batch: text b gets row b, in all its tokens.", ADD,
@@ -135,6 +141,10 @@ gpt.include("../core/causal_mask", only=())
 for id, mask in (("cm-transposed", "triu()"), ("cm-inverted", "triu(1)"), ("cm-no-self", "tril(-1)"),
                  ("cm-one-future", "tril(1)")):
     alone(id, suggests=CAUSAL, mask=f"allowed.{mask}.bool()")
+alone("cm-no-self", coding="0 where nothing is seen", suggests=CAUSAL, mask="allowed.tril(-1).bool()",
+      weigh="torch.softmax(scores, dim=-1).nan_to_num()")
+alone("cm-no-self", "Your diagonal is False but for token 0: no other token may attend to itself.", CAUSAL,
+      coding="but the first", mask="mask = allowed.tril(-1).bool()\nmask[0, 0] = True")
 alone("gp-first-block-causal", "Only the first block gets the causal mask: through the others the future leaks.",
         "Pass the mask to every block.", through="x = block(x, mask)\nmask = torch.ones_like(mask)")
 

@@ -110,6 +110,7 @@ mistake("ce-class-0-left-out", "Targets of class 0 are left out besides: it is a
 mistake("ce-mean-over-all", "You set the losses of positions that do not count to 0, and then divide by the number of "
         "all positions: padding makes the loss look better.",
         "Divide the sum by the number of positions that count.", reduce="losses.where(counted, 0).mean()")
+mistake("ce-mean-over-all", coding="NaN where none counts", reduce="losses.where(counted, 0).mean() / counted.any()")
 mistake("ce-mean-of-means", "You take the mean of each row and then the mean of the rows: a position counts more in "
         "a row where few count.", "Take one mean over all positions that count together.",
         reduce="(losses.where(counted, 0).sum(-1) / counted.sum(-1)).mean()")

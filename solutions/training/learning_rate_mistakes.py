@@ -30,6 +30,12 @@ mistake("lr-from-zero", "The warm-up counts from 0: the first step has the rate 
         "Steps count from 1: max_lr · step / warmup.", rise="max_lr * (step - 1) / warmup")
 mistake("lr-from-zero", "The warm-up is one step ahead: max_lr is reached at warmup − 1, and passed.",
         "Steps count from 1: max_lr · step / warmup.", coding="ahead", rise="max_lr * (step + 1) / warmup")
+STRICT = {"up": "step < warmup"}  # so the cosine begins at warmup itself: right, and it changes what others give
+mistake("lr-from-zero", "The warm-up counts from 0: the first step has the rate 0, and the last one jumps.",
+        "Steps count from 1: max_lr · step / warmup.", coding="strictly below", rise="max_lr * (step - 1) / warmup",
+        **STRICT)
+mistake("lr-from-zero", "The warm-up is one step ahead: max_lr is reached at warmup − 1.", "Steps count from 1: max_lr "
+        "· step / warmup.", coding="ahead, and strictly below", rise="max_lr * (step + 1) / warmup", **STRICT)
 mistake("lr-from-zero", "The warm-up never comes to max_lr: it divides by warmup + 1.",
         "Divide by warmup.", coding="one more", rise="max_lr * step / (warmup + 1)")
 mistake("lr-from-zero", "The warm-up counts from 0: (step + 1) / (warmup + 1) is ahead until it comes to max_lr.",

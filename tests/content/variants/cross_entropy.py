@@ -5,6 +5,8 @@ import torch  # noqa: F401  lines below use it
 # fmt: off
 WRONG = {
     "cross_entropy": [
+        ("ce-mean-over-all", {
+            "reduce": "(losses * counted).sum() / targets.numel() if counted.any() else losses.sum() * float('nan')"}),
         ("ce-ignored-as-class-0", {"classes": "targets.clamp(0, logits.size(-1) - 1)", "reduce": "losses.mean()"}),
         ("ce-log-of-softmax", {"normalise": "(torch.softmax(logits, -1) + 1e-12).log()"}),
         ("ce-log-of-softmax", {"normalise": "logits.softmax(-1).maximum(torch.tensor(1e-20)).log()"}),

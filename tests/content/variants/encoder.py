@@ -5,6 +5,8 @@ import torch  # noqa: F401  lines below use it
 # fmt: off
 WRONG = {
     "Encoder": [
+        ("en-pooled", {"last": "torch.stack([row[:count].mean(0) for row, count in zip(self.norm(x), [length] * len(x) "
+                               "if lengths is None else lengths.tolist())])"}),
         ("at-fill-too-small", {"hide": "torch.where(mask, scores, -1e3) if mask is not None else scores"}),
         ("bl-wrong-activation", {"bend": "hidden * (1.702 * hidden).sigmoid()"}),
         ("lp-from-the-end", {"place": "x + self.pos.weight[self.pos.num_embeddings - length:]"}),

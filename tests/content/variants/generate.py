@@ -5,6 +5,8 @@ import torch  # noqa: F401  lines below use it
 # fmt: off
 WRONG = {
     "generate": [
+        ("gn-last-fed-again", {"leave": "with torch.no_grad():\n    pick(model(ids[:, -max_len:])[:, -1])\n"
+                                        "model.train(was_training)"}),
         ("gn-crop-short", {"window": "ids[:, ids.size(1) - max_len + 1:] if 1 < max_len < ids.size(1) else ids[:, "
         "-max_len:]"}),
         ("gn-crop-long", {"window": "ids[:, -(max_len + 1):]"}),

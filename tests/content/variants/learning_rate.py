@@ -3,6 +3,8 @@
 # fmt: off
 WRONG = {
     "lr_at": [
+        ("lr-from-zero", {"up": "step < warmup", "rise": "max_lr / warmup * (step + 1)"}),
+        ("lr-from-zero", {"up": "step - warmup < 0", "rise": "(step - 1) / warmup * max_lr"}),
         ("lr-from-min", {"rise": "min_lr if max_lr * step < min_lr * warmup else step / warmup * max_lr"}),
         ("lr-no-rise", {"rise": "min_lr + (max_lr - min_lr)"}),
         ("lr-jump", {"over": "step > total", "done": "(step - warmup) / float(total)"}),

@@ -40,6 +40,8 @@ WRONG = {
         ("tr-softmax-axis", {"score": "F.nll_loss(torch.log_softmax(flat, dim=0), answers)"}),
     ],
     "train": [
+        ("tr-several-steps", {"append": "for _ in range(3):\n    loss = train_step(model, optimizer, inputs, targets)\n"
+                                        "losses.append(loss)"}),
         ("tr-view", {"answers": "targets.view(-1)"}),
         ("tr-shuffled", {"batches": "random.sample(list(batches), len(list(batches)))"}),
         ("tr-shuffled", {"batches": "ordered(batches)"}),
