@@ -8,8 +8,10 @@ class MultiHead(nn.Module):
         super().__init__()
         self.n_head = n_head
         self.d_head = d_model // n_head
-        for name in ("wq", "wk", "wv", "wo"):
-            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
+        self.wq = nn.Linear(d_model, d_model, bias=False)
+        self.wk = nn.Linear(d_model, d_model, bias=False)
+        self.wv = nn.Linear(d_model, d_model, bias=False)
+        self.wo = nn.Linear(d_model, d_model, bias=False)
 
     def forward(self, x, mask=None):
         q, k, v = self.wq(x), self.wk(x), self.wv(x)
