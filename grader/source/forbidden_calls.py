@@ -17,8 +17,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from grader.source.hiding_module import HidingModule, read_module
 from grader.source.hiding_names import ITSELF
-from grader.source.module_names import AT_IMPORT, EVERYTHING, ModuleNames, read_module
+from grader.source.module_names import AT_IMPORT, EVERYTHING
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,13 @@ class _Program:
         self.functions = functions
         self.files = {"": ("", source), **siblings}
         self.own = frozenset(siblings)
-        self.modules: dict[str, ModuleNames | None] = {}
+        self.modules: dict[str, HidingModule | None] = {}
 
     def find(self, function: str, matches: Callable[[str], str | None]) -> ForbiddenCall | None:
         """Return the first call of a forbidden name that the function reaches."""
         of_stars = cache(lambda module: _forbidden(".".join(module.stars), matches))
 
-        def name_of(module: ModuleNames, part: ast.AST) -> str:
+        def name_of(module: HidingModule, part: ast.AST) -> str:
             name = _forbidden(module.called_name(part), matches)
             return name or (of_stars(module) if module.is_of_star(part) else "")
 
@@ -89,14 +90,14 @@ class _Program:
         """
         names, read = [("", AT_IMPORT), *(("", name) for name in functions)], {""}
         while names:
-            if found := next(self._calls(names, ModuleNames.hiding_name, hides=True), None):
+            if found := next(self._calls(names, HidingModule.hiding_name, hides=True), None):
                 return found
             names = [(where, EVERYTHING) for where in self.modules if where not in read]
             read |= set(self.modules)
         return None
 
     def _calls(
-        self, names: Iterable[tuple[str, str]], name_of: Callable[[ModuleNames, ast.AST], str], hides: bool = False
+        self, names: Iterable[tuple[str, str]], name_of: Callable[[HidingModule, ast.AST], str], hides: bool = False
     ) -> Iterator[ForbiddenCall]:
         for where, module, node in self._reachable(names):
             running = module.running_calls(node) if hides else ()
@@ -107,14 +108,14 @@ class _Program:
                 if name:
                     yield ForbiddenCall(name, getattr(part, "lineno", 0), self.files[where][0], hides)
 
-    def _module(self, where: str) -> ModuleNames | None:
+    def _module(self, where: str) -> HidingModule | None:
         if where not in self.modules:
             self.modules[where] = None
             with contextlib.suppress(SyntaxError, KeyError):
                 self.modules[where] = read_module(self.files[where][1], self.own)
         return self.modules[where]
 
-    def _nodes_of(self, module: ModuleNames, name: str) -> Iterable[ast.AST]:
+    def _nodes_of(self, module: HidingModule, name: str) -> Iterable[ast.AST]:
         """Return what binds a name of a module, and what else puts something into the object that it stands for.
 
         A statement that calls one of the exercise's own functions is a trial of it: `print(softmax(x) - F.softmax(x))`.
@@ -124,7 +125,7 @@ class _Program:
         changing = [node for node, callee in module.changes.of(name) if callee not in self.functions]
         return [*module.bindings.get(name, ()), *changing]
 
-    def _reachable(self, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, ModuleNames, ast.AST]]:
+    def _reachable(self, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, HidingModule, ast.AST]]:
         """Yield what binds these names, whatever that mentions, and so on, with the module where it stands."""
         queue = list(names)
         seen = set(queue)

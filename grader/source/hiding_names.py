@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from types import ModuleType
 
-from grader.source.library_parts import is_part, leads_into, unknown_part
+from grader.source.library_parts import imports_module, is_part, leads_into, unknown_part
 
 MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
@@ -36,11 +36,13 @@ HIDING_NAMES = frozenset({
     "__reduce_ex__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
     "__array_interface__", "__array_struct__", "__cuda_array_interface__",  # any address as an array
     "__func__", "__getattribute__",
+    "__reduce__", "__getstate__",  # what `copy` sets, under any name
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
 HIDING_ATTRIBUTES = frozenset({
     "sys", "_sys", "builtins", "bltns", "ctypes", "importlib", "inspect", "traceback", "_thread", "_C",
+    "obj", "_module",  # of an error and of warnings: the module itself
 })
 # What holds for a module or a name in it holds for all below. Of any module but the learner's, private names are too.
 HIDING_PLACES = frozenset({
@@ -52,7 +54,8 @@ HIDING_PLACES = frozenset({
 })
 # What runs a text, or follows names in one. To import it alone does nothing: a learner may time and debug elsewhere.
 RUNNING_TEXT = frozenset({
-    "typing.get_type_hints", "typing.ForwardRef", "typing.get_args", "dataclasses.make_dataclass",
+    "typing.get_type_hints", "typing.ForwardRef", "typing.get_args", "typing.TypedDict",
+    "dataclasses.make_dataclass",
     "functools.singledispatch", "functools.singledispatchmethod",
     "string.Formatter", "logging.config", "jinja2", "sympy", "numpy.load", "numpy.testing.rundocs",
     "numpy.testing.measure", "numpy.f2py", "torch.ao", "torch.export", "torch.fx", "torch.hub",
@@ -179,7 +182,17 @@ def _path_of_its_own(path: str) -> str:
     while parts and isinstance(found := vars(module).get(parts[0]) if module else None, ModuleType):
         module, first = found, found.__name__
         del parts[0]
-    return ".".join([first, *parts])
+    return _led_back(first, parts) or ".".join([first, *parts])
+
+
+def _led_back(first: str, parts: list[str]) -> str:
+    """Return the path of what a part of a library that is not imported here has of others: `torch.jit`, or ""."""
+    for end, name in enumerate(parts):
+        part = ".".join([first, *parts[:end]])
+        if not is_part(f"{part}.{name}"):
+            leads_on = name in _OTHERS and part not in sys.modules and imports_module(part, name)
+            return _path_of_its_own(".".join(parts[end:])) if leads_on else ""
+    return ""
 
 
 def is_module(path: str) -> bool:
@@ -221,12 +234,15 @@ def named_lookups(nodes: Iterable[ast.AST]) -> set[int]:
     return {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and text_of(node.slice)}
 
 
-def modules_only_named(nodes: Iterable[ast.AST]) -> set[int]:
-    """Return what leads to one name of a module, or gives it another: `getattr(torch, "exp")`, `F = torch.nn`."""
+def modules_only_named(nodes: Iterable[ast.AST], of_classes: Collection[int]) -> set[int]:
+    """Return what leads to one name of a module, or gives it another: `getattr(torch, "exp")`, `F = torch.nn`.
+
+    The statements *of classes* give a name that is in whatever hands: `A.F`.
+    """
     found = set()
     for node in nodes:
         match node:
-            case ast.Assign(targets=[ast.Name()], value=value):
+            case ast.Assign(targets=[ast.Name()], value=value) if id(node) not in of_classes:
                 found.add(id(value))
             case ast.Call(args=[thing, name, *_]) if last_name(node) in ("getattr", "hasattr") and text_of(name):
                 found.add(id(thing))

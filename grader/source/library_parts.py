@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import pkgutil
+import re
 import sys
 from collections.abc import Collection
 from functools import cache
@@ -58,6 +59,21 @@ def _is_file_of_module(library: str, parts: list[str]) -> bool:
     spec = importlib.util.find_spec(library)
     folders = (spec and spec.submodule_search_locations) or ()
     return any(Path(each, *parts).is_dir() or Path(each, *parts[:-1], f"{parts[-1]}.py").is_file() for each in folders)
+
+
+@cache
+def imports_module(part: str, name: str) -> bool:
+    """Return True if a part of a library imports a module of that name, by the text of its file."""
+    if not all(each.isidentifier() for each in (*part.split("."), name)):
+        return False
+    library, *parts = part.split(".")
+    spec = importlib.util.find_spec(library) if library in KNOWN_PARTS else None
+    imported = re.compile(rf"^\s*import\s[^#\n]*\b{name}\b", re.MULTILINE)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for file in (Path(folder, *parts).with_suffix(".py"), Path(folder, *parts, "__init__.py")):
+            if file.is_file():
+                return bool(imported.search(file.read_text(encoding="utf-8", errors="replace")))
+    return False
 
 
 @cache

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-from functools import cached_property, lru_cache
 
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
 from grader.source.changed_at_import import ANYTHING, Changes, changes_a_module
 from grader.source.hiding_names import (
-    ALL_NAMES,
-    HIDING_CALLS,
-    ITSELF,
     LIBRARIES,
-    LISTS,
     LONG_NAME,
-    LOOKUPS,
     MAKING_TEXT,
     MAX_NAMES,
     NAMED_IN_TEXT,
-    NAMES_BY_TEXT,
-    SETTERS,
-    WRAPPING,
     harmless_nodes,
-    hiding_place,
-    hiding_word,
     is_module,
-    last_name,
     lists_all_names,
     looked_up_in,
     may_rebind,
@@ -34,19 +22,14 @@ from grader.source.hiding_names import (
     name_in_quotes,
     named_lookups,
     takes_names_away,
-    text_of,
     used_of_all,
     used_place,
 )
+from grader.source.modules_in_hands import class_statements, decorators
 from grader.source.own_classes import (
-    begins_with_a_text,
-    fills_its_names,
-    listed_names,
-    makes_attributes,
-    own_objects,
     types_in_other_hands,
 )
-from grader.source.parse import nodes_in, parse
+from grader.source.parse import nodes_in
 from grader.source.scopes import (
     Definition,
     attributes_given,
@@ -60,7 +43,7 @@ from grader.source.scopes import (
 from grader.worker.main_guard import without_main_guard
 
 
-def _attributes(node: ast.AST) -> list[str]:
+def attributes_of(node: ast.AST) -> list[str]:
     """Return the attributes that a node takes of an object: `x.a`, `case object(a=x)`, in quotes."""
     if isinstance(node, ast.Attribute):
         return [node.attr]
@@ -94,7 +77,10 @@ class ModuleNames:
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.own_attributes = set(attributes_given(nodes))
         self.harmless, self.named = harmless_nodes(nodes), named_lookups(nodes)
-        self.only_named = modules_only_named(nodes)
+        self._of_classes = {id(node) for node in class_statements(nodes)}
+        self.only_named = modules_only_named(nodes, self._of_classes)
+        self._decorators = decorators(nodes)
+        self.twice: set[str] = set()  # names that mean a module, and something else
         self.called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         self._nodes = nodes
         self.types = types_in_other_hands(nodes)
@@ -122,17 +108,6 @@ class ModuleNames:
             may_rebind(part) for node in self.bindings[AT_IMPORT] for part in self.parts(node)
         )
         self.changes.finish(self._variables_of)
-
-    @cached_property
-    def own_objects(self) -> set[str]:
-        """The names that mean an object of the learner's own classes wherever they stand."""
-        bound = {name for node in self._nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
-        return {"super", *own_objects(self._nodes)} - bound
-
-    @cached_property
-    def listed(self) -> set[str]:
-        """The variables that are given texts alone that stand there."""
-        return listed_names(self._nodes)
 
     def _foreign(self, node: ast.AST) -> str:
         """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""
@@ -164,8 +139,14 @@ class ModuleNames:
     def _note_path(self, local: str, path: str) -> None:
         """Note what a name stands for; where it is given twice, what could do more harm."""
         known = self.paths.get(local, "")
+        self._compare(local, path)
         if known.partition(".")[0] not in LIBRARIES and not used_place(known):
             self.paths[local] = path
+
+    def _compare(self, local: str, path: str) -> None:
+        known = self.paths.get(local, path)
+        if known != path and (is_module(known) or is_module(path)):
+            self.twice.add(local)
 
     def _note_alias(self, node: ast.AST) -> None:
         """Note what an assignment gives a further name, `t = torch.nn`, or puts together, `n = "a" + "b"`."""
@@ -173,6 +154,7 @@ class ModuleNames:
             if self._is_assembled(node.value):
                 self.assembled.add(node.targets[0].id)
             elif path := self._path(node.value):
+                self._compare(node.targets[0].id, path)
                 self.paths.setdefault(node.targets[0].id, path)
 
     def _path(self, node: ast.AST) -> str:
@@ -292,42 +274,13 @@ class ModuleNames:
             path = self.paths.get(node.id, "")
             return path.partition(".")[2] if path.partition(".")[0] in LIBRARIES else None
         own = isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name) and node.cls.id in self.classes
-        return None if own else ".".join(_attributes(node))
+        return None if own else ".".join(attributes_of(node))
 
     def is_of_star(self, node: ast.AST) -> bool:
         """Return True for a name that is nobody's but one of the libraries' of which everything was imported."""
         if not self.stars or not isinstance(node, ast.Name):
             return False
         return node.id not in self.own_names and not self.paths.get(node.id)
-
-    def hiding_name(self, node: ast.AST) -> str:
-        """Return the name in a node with which a forbidden call could be hidden, or ""."""
-        match node:
-            case ast.ImportFrom(level=level) if level:  # a lesson is in no package, unless it says that it is in torch
-                return "." * level
-            case ast.Import() | ast.ImportFrom():
-                paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
-                star = used_place(paths[0][:-2]) if paths[0].endswith(".*") else ""
-                return next((found for path in paths if (found := hiding_place(path))), star)
-            case ast.Call() | ast.Attribute() | ast.Name() | ast.Dict() if found := self._lookup_of_unread_names(node):
-                return found
-            case _ if found := makes_attributes(node):
-                return found
-            case ast.Attribute() | ast.Subscript() if fills_its_names(node):
-                return "__dict__"
-            case ast.Name() if id(node) in self.types:
-                return "type"
-            case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
-                return last_name(names)
-            case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
-                return place
-        return hiding_word(node, _attributes(node))
-
-    def running_calls(self, node: ast.AST) -> set[str]:
-        """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
-        read = HIDING_CALLS & {name for module, name in self.mentions(node) if module is None}
-        line = getattr(node, "lineno", 0)
-        return {name for name in read if not self.functions.get(name, line) < line}
 
     def _is_assembled(self, node: ast.AST) -> bool:
         """Return True for a name that is put together from nothing but constants, or stands for such a one."""
@@ -337,63 +290,3 @@ class ModuleNames:
         names = {part.id for part in parts if isinstance(part, ast.Name)}
         texts = [part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str | bytes)]
         return len(parts) > 1 and bool(texts) and names <= MAKING_TEXT
-
-    def _lookup_of_unread_names(self, node: ast.AST) -> str:
-        """Return what looks up a name, or all, that no reader of the source knows: `getattr(torch, n)`; or ""."""
-        name, found = self._known_name(node), False
-        match node:
-            case ast.Call(args=[]) if name in ALL_NAMES:
-                found = bool(self.stars)  # a library's functions are among one's own
-            case ast.Call(args=[thing, *_] as given) if name in LOOKUPS:
-                if isinstance(node.func, ast.Attribute) and len(given) == 1:  # x.__getattribute__(n)
-                    thing = node.func.value
-                is_unread = not any(map(text_of, given[:2])) and self._is_not_own(thing, node)
-                found = is_unread or any(map(self._is_assembled, given[:2]))
-            case ast.Call(args=[thing, *_] as given) if name in SETTERS:
-                found = self._sets_unread_name(node, thing, given)
-            case ast.Dict(keys=keys):  # which may become a class's names
-                found = any(key and not text_of(key) and self._is_assembled(key) for key in keys)
-                name = "a key that is put together"
-            case ast.Call(args=given, keywords=named) if name in WRAPPING:  # `assigned` and `updated` name attributes
-                found = bool(named) or len(given) != WRAPPING[name] or any(map(self._path, given))
-            case ast.Call(args=[thing, *_]) if name in LISTS:
-                found = self._is_not_own(thing, node)
-            case ast.Attribute(attr="__dict__", value=thing):
-                found = bool(self._path(thing)) and id(node) not in self.named
-            case ast.Name() | ast.Attribute():
-                # in other hands it looks up what it is told
-                found = name in LOOKUPS | SETTERS and id(node) not in self.called
-        return name if found else ""
-
-    def _sets_unread_name(self, call: ast.Call, thing: ast.expr, given: list[ast.expr]) -> bool:
-        """Return True for `setattr(x, n, v)`, unless *n* stands there, or begins there and is one's own object's."""
-        key = given[1] if len(given) > 1 else thing
-        if isinstance(call.func, ast.Attribute) and last_name(call.func.value) != "object":  # x.__setattr__(n, v)
-            thing, key = call.func.value, thing
-        is_begun = begins_with_a_text(key) or (isinstance(key, ast.Name) and key.id in self.listed)
-        is_read = text_of(key) or (is_begun and not self._is_not_own(thing, call))
-        return not is_read or self._is_assembled(key) or (text_of(key) or "").startswith("__")
-
-    def _known_name(self, node: ast.AST) -> str:
-        """Return the last name of what is called or used, as its module calls it: `attrgetter`, imported as `a`."""
-        name = last_name(node)
-        return self.paths[name].rpartition(".")[2] if name in self.paths and "." in self.paths[name] else name
-
-    def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:
-        """Return True where a name is looked up, or all are, in what need not be an object of the learner's own."""
-        name = thing.func if isinstance(thing, ast.Call) else thing  # super().f
-        is_own = isinstance(name, ast.Name) and name.id in self.own_objects
-        is_own = is_own and isinstance(thing, ast.Call) == (last_name(name) == "super")
-        return not is_own and id(lookup) not in self.named
-
-    def _place(self, node: ast.AST) -> str:
-        """Return the hiding place that a node names, if it does not only lead to another."""
-        path = "" if id(node) in self.harmless else self._path(node)
-        # a module itself, in whatever hands, is as good as all that is in it
-        is_handed_on = path and id(node) not in self.only_named and is_module(path)
-        return path + ITSELF if is_handed_on else used_place(path)
-
-
-@lru_cache(maxsize=32)  # of a learner's lessons in turn
-def read_module(source: str, own: frozenset[str]) -> ModuleNames:
-    return ModuleNames(parse(source), own)

@@ -89,6 +89,33 @@ HIDDEN = {
     "operator.methodcaller('__getattribute__', input())(print)\n",
     "a method that is called by its class": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
     "A.f(print, input())\n",
+    "the module that an error names": "import torch\ntry:\n    torch.nothing\nexcept AttributeError as e:\n"
+    "    f = e.obj.jit.trace\n",
+    "the module that warnings hold": "import warnings\nf = warnings.catch_warnings()._module.re\n",
+    "a module that a class imports": "class A:\n    import torch as t\nf = A.t.jit.trace\n",
+    "the same, under a condition": "class A:\n    if True:\n        from torch import nn as t\nf = A.t.init\n",
+    "a module that a class binds": "import torch\nclass A:\n    t = torch\nf = A.t.jit.trace\n",
+    "a name of a number, given a module": "import torch\nfrom math import pi as m\ndef whole():\n    m = torch\n"
+    "    return m\nwhole().jit.trace\n",
+    "a name of one module, given another": "import torch\nimport torch.nn as F\ndef whole():\n    F = torch\n"
+    "    return F.jit.trace\nwhole()\n",
+    "a module among the module's names": "import torch\nt = globals()['torch'].jit.trace\n",
+    "the same, one by one": "import torch\n[t] = [v for k, v in globals().items() if k == 'torch']\n",
+    "the same, by a function under another name": "import torch\nnames = globals\nt = names()['torch'].jit.trace\n",
+    "any attribute by an object's dictionary": "def take(thing, name):\n    return thing.__dict__[name]\n"
+    "take(print, input())\n",
+    "a class named as Python's own, in a pattern": "import collections\n"
+    "class int(collections.namedtuple('P', [input()])):\n    pass\n"
+    "match print:\n    case int(found):\n        f = found\n",
+    "the same, of another object": "match print:\n    case A.int(found):\n        f = found\n",
+    "a dictionary whose keys are code": "import typing\nT = typing.TypedDict('T', dict([(input(), int)]))\n",
+    "a class that is made a dataclass later": "import dataclasses\nclass T:\n    pass\n"
+    "dataclasses.dataclass(init=False)(T)\n",
+    "a dataclass in other hands": "from dataclasses import dataclass as d\nclass T:\n    pass\n[*map(d, [T])]\n",
+    "attributes that a copy sets": "import copy\nclass A:\n    def __reduce__(self):\n"
+    "        return A, (), (None, dict([(input(), 1)]))\ncopy.copy(A())\n",
+    "torch, by a part that is not imported here": "import torch.nn.attention.flex_attention as part\n"
+    "f = part.torch.jit.trace\n",
 }  # fmt: skip
 WHOLE = "import torch\ndef whole(x):\n    return torch.softmax(x, 0)\n"
 PUT_IN = {
@@ -128,6 +155,15 @@ PUT_IN = {
     "a class": "class K:\n    pass\nsetattr(K, 'f', whole)\ndef softmax(x, dim=-1):\n    return K().f(x)\n",
 }  # fmt: skip
 INNOCENT = {
+    "a dataclass": "import dataclasses\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n    n: int\n"
+    "@dataclasses.dataclass(frozen=True)\nclass B:\n    n: int = 1\ndef softmax(x, dim=-1):\n    return A(1), B()\n",
+    "a function of torch named as an old module": "from torch import chunk, select\nimport torch\n"
+    "def softmax(x, dim=-1):\n    return chunk(x, 2), torch.trace(x), select(x, 0, 0)\n",
+    "a variance in a variable": "import torch\ndef softmax(x, dim=-1):\n    vars = x.var(dim)\n    return vars\n",
+    "a name of two functions": "import torch\nf = torch.exp\nf = torch.relu\n"
+    "def softmax(x, dim=-1):\n    return f(x)\n",
+    "numbers in a class": "import torch, math\nclass A:\n    kind = torch.float32\n    pi = math.pi\n"
+    "def softmax(x, dim=-1):\n    return A.pi, A.kind\n",
     "a comparison at the top": "import torch\nx = torch.ones(3)\nprint(softmax(x) - torch.softmax(x, 0))\n",
     "the same, where the answer keeps what it has": "import torch\nKEPT = {}\nSCALE = 1.5\n"
     "def softmax(x, dim=-1):\n    KEPT[dim] = x\n    return x * SCALE\n"

@@ -1,0 +1,183 @@
+"""What in one file of a learner's hides a call from whoever reads it."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property, lru_cache
+
+from grader.source.hiding_names import (
+    ALL_NAMES,
+    HIDING_CALLS,
+    ITSELF,
+    LISTS,
+    LOOKUPS,
+    NAMES_BY_TEXT,
+    SETTERS,
+    WRAPPING,
+    hiding_place,
+    hiding_word,
+    is_module,
+    last_name,
+    text_of,
+    used_place,
+)
+from grader.source.module_names import ModuleNames, attributes_of
+from grader.source.modules_in_hands import DATACLASS, names_in_other_hands
+from grader.source.own_classes import (
+    begins_with_a_text,
+    fills_its_names,
+    listed_names,
+    makes_attributes,
+    own_objects,
+)
+from grader.source.parse import parse
+from grader.source.scopes import names_bound_by
+
+
+class HidingModule(ModuleNames):
+    """One file, of which each node tells whether a call could be hidden with it."""
+
+    @cached_property
+    def own_objects(self) -> set[str]:
+        """The names that mean an object of the learner's own classes wherever they stand."""
+        bound = {name for node in self._nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
+        return {"super", *own_objects(self._nodes)} - bound
+
+    @cached_property
+    def _bound(self) -> set[str]:
+        return {name for node in self._nodes for name in names_bound_by(node)}
+
+    @cached_property
+    def _holds_modules(self) -> bool:
+        return bool(self.own_modules or self.own_stars) or any(map(is_module, self.paths.values()))
+
+    @cached_property
+    def listed(self) -> set[str]:
+        """The variables that are given texts alone that stand there."""
+        return listed_names(self._nodes)
+
+    def hiding_name(self, node: ast.AST) -> str:
+        """Return the name in a node with which a forbidden call could be hidden, or ""."""
+        if found := self._hands_out(node):
+            return found
+        match node:
+            case ast.ImportFrom(level=level) if level:  # a lesson is in no package, unless it says that it is in torch
+                return "." * level
+            case ast.Import() | ast.ImportFrom():
+                return self._imported_place(node)
+            case ast.Call() | ast.Attribute() | ast.Name() | ast.Dict() if found := self._lookup_of_unread_names(node):
+                return found
+            case _ if found := makes_attributes(node):
+                return found
+            case ast.Attribute() | ast.Subscript() if fills_its_names(node):
+                return "__dict__"
+            case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
+                return last_name(names)
+            case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
+                return place
+        return hiding_word(node, attributes_of(node))
+
+    def _imported_place(self, node: ast.Import | ast.ImportFrom) -> str:
+        paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
+        star = used_place(paths[0][:-2]) if paths[0].endswith(".*") else ""
+        handed = [path + ITSELF for path in paths if id(node) in self._of_classes and is_module(path)]
+        return next((found for path in paths if (found := hiding_place(path))), star or "".join(handed[:1]))
+
+    def _hands_out(self, node: ast.AST) -> str:
+        """Return what in a node gives a module, or any attribute, into hands that nobody follows."""
+        match node:
+            case ast.MatchClass(cls=cls, patterns=[_, *_]) if self._may_be_own_class(cls):
+                return last_name(cls)
+            case ast.Name(name, ast.Load()) if name in self.twice:
+                return name
+            case ast.Name() if id(node) in self.types:
+                return "type"
+            case ast.Name() if names_in_other_hands(node, self.called, self._bound) and self._holds_modules:
+                return last_name(node)
+            case ast.Subscript(value=ast.Call(args=[]) as names, slice=ast.Constant(str(name))) if last_name(
+                names
+            ) in ALL_NAMES and (name in self.own_modules or is_module(self.paths.get(name, ""))):
+                return last_name(names)
+        return DATACLASS if self._is_dataclass(node) else ""
+
+    def running_calls(self, node: ast.AST) -> set[str]:
+        """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
+        read = HIDING_CALLS & {name for module, name in self.mentions(node) if module is None}
+        line = getattr(node, "lineno", 0)
+        return {name for name in read if not self.functions.get(name, line) < line}
+
+    def _lookup_of_unread_names(self, node: ast.AST) -> str:
+        """Return what looks up a name, or all, that no reader of the source knows: `getattr(torch, n)`; or ""."""
+        name, found = self._known_name(node), False
+        match node:
+            case ast.Call(args=[]) if name in ALL_NAMES:
+                # a library's functions are among one's own, or a library itself
+                found = bool(self.stars) or (self._holds_modules and id(node) not in self.named)
+            case ast.Call(args=[thing, *_] as given) if name in LOOKUPS:
+                if isinstance(node.func, ast.Attribute) and len(given) == 1:  # x.__getattribute__(n)
+                    thing = node.func.value
+                is_unread = not any(map(text_of, given[:2])) and self._is_not_own(thing, node)
+                found = is_unread or any(map(self._is_assembled, given[:2]))
+            case ast.Call(args=[thing, *_] as given) if name in SETTERS:
+                found = self._sets_unread_name(node, thing, given)
+            case ast.Dict(keys=keys):  # which may become a class's names
+                found = any(key and not text_of(key) and self._is_assembled(key) for key in keys)
+                name = "a key that is put together"
+            case ast.Call(args=given, keywords=named) if name in WRAPPING:  # `assigned` and `updated` name attributes
+                found = bool(named) or len(given) != WRAPPING[name] or any(map(self._path, given))
+            case ast.Call(args=[thing, *_]) if name in LISTS:
+                found = self._is_not_own(thing, node)
+            case ast.Attribute(attr="__dict__", value=thing):
+                found = self._is_not_own(thing, node)
+            case ast.Name() | ast.Attribute():
+                # in other hands it looks up what it is told
+                found = name in LOOKUPS | SETTERS and id(node) not in self.called
+        return name if found else ""
+
+    def _may_be_own_class(self, cls: ast.expr) -> bool:
+        """Return True for what need not be Python's own class: its attributes by place may be any."""
+        return not isinstance(cls, ast.Name) or cls.id in self._bound or self._any_may_be_own
+
+    def _is_dataclass(self, node: ast.AST) -> bool:
+        """Return True for `dataclass` but as a decorator: it runs the names of a class that was made otherwise."""
+        match node:
+            case ast.Name() | ast.Attribute():
+                is_named = DATACLASS in (last_name(node), self._known_name(node))
+            case ast.Call(func=ast.Name("getattr")):
+                is_named = self._path(node) == f"dataclasses.{DATACLASS}"
+            case _:
+                is_named = False
+        return is_named and id(node) not in self._decorators
+
+    def _sets_unread_name(self, call: ast.Call, thing: ast.expr, given: list[ast.expr]) -> bool:
+        """Return True for `setattr(x, n, v)`, unless *n* stands there, or begins there and is one's own object's."""
+        key = given[1] if len(given) > 1 else thing
+        if isinstance(call.func, ast.Attribute) and last_name(call.func.value) != "object":  # x.__setattr__(n, v)
+            thing, key = call.func.value, thing
+        is_begun = begins_with_a_text(key) or (isinstance(key, ast.Name) and key.id in self.listed)
+        is_read = text_of(key) or (is_begun and not self._is_not_own(thing, call))
+        return not is_read or self._is_assembled(key) or (text_of(key) or "").startswith("__")
+
+    def _known_name(self, node: ast.AST) -> str:
+        """Return the last name of what is called or used, as its module calls it: `attrgetter`, imported as `a`."""
+        name = last_name(node)
+        return self.paths[name].rpartition(".")[2] if name in self.paths and "." in self.paths[name] else name
+
+    def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:
+        """Return True where a name is looked up, or all are, in what need not be an object of the learner's own."""
+        name = thing.func if isinstance(thing, ast.Call) else thing  # super().f
+        is_own = isinstance(name, ast.Name) and name.id in self.own_objects
+        is_own = is_own and isinstance(thing, ast.Call) == (last_name(name) == "super")
+        return not is_own and id(lookup) not in self.named
+
+    def _place(self, node: ast.AST) -> str:
+        """Return the hiding place that a node names, if it does not only lead to another."""
+        path = "" if id(node) in self.harmless else self._path(node)
+        # a module itself, in whatever hands, is as good as all that is in it
+        is_handed_on = path and id(node) not in self.only_named and is_module(path)
+        return path + ITSELF if is_handed_on else used_place(path)
+
+
+@lru_cache(maxsize=32)  # of a learner's lessons in turn
+def read_module(source: str, own: frozenset[str]) -> HidingModule:
+    return HidingModule(parse(source), own)
