@@ -11,7 +11,13 @@ from grader.errors import SubmissionError, UsageError
 from grader.intake.blackboard_users import MAX_RECEIPT_BYTES, find_users
 from grader.intake.folder_listing import list_entries, read_file
 from grader.intake.formats.class_zip import open_class
-from grader.intake.formats.gradescope_metadata import MAX_METADATA_BYTES, METADATA, GradescopeSubmission, read_metadata
+from grader.intake.formats.gradescope_metadata import (
+    MAX_METADATA_BYTES,
+    METADATA,
+    GradescopeSubmission,
+    drop_shared_numbers,
+    read_metadata,
+)
 from grader.intake.formats.repositories import is_list, read_list
 from grader.intake.group_attempts import add_earlier, find_missing, group_entries, match_roster, number_attempts
 from grader.intake.learner import Entry, Learner, join_some, printable, shorten
@@ -121,6 +127,11 @@ def _read_names(entries: Sequence[Entry], names: NamePattern, found: Discovery) 
     """Return the hand-ins of entries whose names a platform or an expression explains."""
     is_gradescope = names.text == "gradescope"
     metadata = _read_gradescope(entries) if is_gradescope else {}
+    if shared := drop_shared_numbers(metadata.values()):
+        note = (
+            f"Several people have the student's number {join_some(shared, MAX_NAMES_SHOWN)}: their addresses are used."
+        )
+        found.notes = (*found.notes, note)
     owned = [
         replace(one, path=entry.path, kind=entry.kind, inside=entry.inside)
         for entry, read in zip(entries, names.read([entry.name for entry in entries]), strict=True)

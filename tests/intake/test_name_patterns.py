@@ -408,6 +408,20 @@ def test_a_name_in_several_lines_names_nobody_else(mark):
     assert [(one.name, one.sid) for one in people] == [("", "0301")]
 
 
+@pytest.mark.parametrize("number", ["0301", "0301 ", "ann@example.edu"])
+def test_nobody_hands_in_for_another_by_their_number(tmp_path, number):
+    """A student's number that is another's, as people may write their own, makes no attempt of that person."""
+    person = "submission_{}:\n  :submitters:\n  - :name: {}\n    :sid: '{}'\n    :email: {}@example.edu\n"
+    people = [(11, "Ann", "0301", "ann"), (12, "Ann", "0301", "Ann"), (13, "Eve", number, "eve")]
+    files = {f"submission_{n}/moving_average.py": "" for n, *_ in people}
+    files["submission_metadata.yml"] = "".join(person.format(*each) for each in people)
+    found = discover(write(tmp_path / "in", files), names=GRADESCOPE)
+
+    assert {one.id.lower(): one.attempt for one in found.learners} in (
+        {"ann@example.edu": 2, "eve@example.edu": 1}, {"0301": 2, "eve@example.edu": 1})  # fmt: skip
+    assert [number.strip() in note for note in found.notes if "address" in note] == [True]
+
+
 def test_a_name_of_megabytes_is_cut():
     """What a learner calls themselves on Gradescope is not copied into every file at any length."""
     (found,) = read_metadata(f"submission_1:\n  :submitters:\n  - :name: {'x' * 3_000_000}\n").values()

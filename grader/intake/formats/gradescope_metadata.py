@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 METADATA = "submission_metadata.yml"
@@ -69,6 +70,23 @@ def read_metadata(text: str) -> dict[str, GradescopeSubmission]:
                 fields[name] = _scalar(value)
     _close(current, fields)
     return found
+
+
+def drop_shared_numbers(submissions: Iterable[GradescopeSubmission]) -> list[str]:
+    """Take away each student's number that stands with several addresses, or is another's; return those numbers.
+
+    Students may write their own number: with another's, theirs would be the newer attempt of that person.
+    """
+    submissions = list(submissions)
+    addresses: dict[str, set[str]] = {}
+    for one in (one for each in submissions for one in each.submitters if one.email):
+        addresses.setdefault(one.sid.strip(), set()).add(one.email.lower())
+    known = set().union(*addresses.values()) if addresses else set()
+    shared = {sid for sid, found in addresses.items() if sid and (len(found) > 1 or {sid.lower()} & (known - found))}
+    for each in submissions:
+        stripped = (replace(one, sid=one.sid.strip()) for one in each.submitters)
+        each.submitters = [replace(one, sid="") if one.email and one.sid in shared else one for one in stripped]
+    return sorted(shared)
 
 
 def _close(current: GradescopeSubmission, fields: dict[str, str]) -> None:
