@@ -77,6 +77,7 @@ def test_no_other_call_does_the_exercise(exercise, piece, tmp_path):
 
 
 @pytest.mark.parametrize(("lesson", "line"), [
+    ("softmax", "from torch.distributions import Categorical\nway = lambda x: Categorical(logits=x).logits"),
     ("learning_rate", "from torch.optim.lr_scheduler import CosineAnnealingLR as way"),
     ("learning_rate", "from torch.optim.swa_utils import SWALR as way"),
     ("cross_entropy", "from torch.distributions import kl_divergence as way"),
