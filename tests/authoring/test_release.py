@@ -112,6 +112,7 @@ def test_a_release_has_its_lessons_and_says_what_is_public(made, request):
     assert len(told["seeds"]) == 4
 
 
+@pytest.mark.soak
 def test_a_release_is_the_same_each_time(released, tmp_path):
     """The same course gives the same files, byte for byte, in another process too: there the order of a set, which a
     known mistake of `char_tokenizer` is about, is another one."""

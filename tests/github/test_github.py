@@ -120,6 +120,7 @@ def test_the_class_is_cloned_graded_and_gets_its_feedback(made, school, tmp_path
     assert "10.0 of 10" in comments["alan"][0]["body"]
 
 
+@pytest.mark.soak
 def test_feedback_as_a_file_is_committed_once(course, school, tmp_path):
     """With --feedback file the page stands in each repository; a second run with the same result commits nothing."""
     done = bundle(course, tmp_path, "--feedback", "file", "--title", "Homework 1", "--lessons", "moving_average")

@@ -198,6 +198,7 @@ def torch_judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CellJudge]
     judge.close()
 
 
+@pytest.mark.soak
 def test_the_judge_gives_page_text_and_pictures(torch_judge: CellJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     """HTML with its twin in text, without colours; Vega-Lite with SVG, too; its end is told, and it begins anew."""
     cells = ["import torch", "%%check softmax\ndef softmax(x, dim=-1):\n    return x"]

@@ -246,7 +246,7 @@ def with_code_of_their_own(lesson: str) -> list[Path]:
     ("other local names", 30, 0.8), ("other local names", 3, 0.8),
     ("disguised", 30, 0.75), ("disguised", 3, 0.6),
 ])  # fmt: skip
-@repeat(usual=3, soak=8)
+@repeat(usual=1, soak=8)
 def test_a_copy_is_found(way: str, others: int, least: float, times: int) -> None:
     """Of answers that have eight lines or more of their own, so many are shown beside a copy of themselves, in a class
     of `others` more."""

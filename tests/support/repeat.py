@@ -1,7 +1,7 @@
 """How often a test repeats: a few times and for a few lessons in every run, more often and for all with `-m soak`.
 
 `SOAK=10 pytest -m soak` repeats ten times as often as that. All tests of a lesson: `pytest -m "" -k LESSON`.
-`SHARE=2/8 pytest -m soak` runs one test in eight, and those of 0/8 to 7/8 together are all of them.
+`SHARE=2/12 pytest -m soak` runs one test in twelve, and those of 0/12 to 11/12 together are all of them.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from support.course_files import ROOT
 from support.course_maker import front, make_course
 from support.learn_command import START, environment, start_workspace
 from support.process_tree import all_end, descendants
+from support.repeat import rarely
 
 from grader.course import load
 from grader.store import Store
@@ -273,7 +274,7 @@ def test_a_hint_is_shown_in_place(at: Any) -> None:
     assert "hint 1 of 4" in page.locator("#hints").text_content()
 
 
-@pytest.mark.parametrize("width, height", [(1280, 800), (1440, 900), (400, 800)])
+@pytest.mark.parametrize("width, height", rarely([(1280, 800), (1440, 900), (400, 800)], [400]))
 def test_hints_leave_the_verdict_in_sight(at: Any, width: int, height: int) -> None:
     """However many were shown, the newest is open, and what the judge says stands on the screen with the editor."""
     page = at("/lesson/multi_head")

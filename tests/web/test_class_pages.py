@@ -149,6 +149,7 @@ def many(tmp_path_factory):
         yield server, class_view(Path("nowhere"), records)
 
 
+@pytest.mark.soak
 def test_many_learners_are_filtered_at_once(many, page):
     """By name, state, mistake and check, and sorted: each step shows who fits, within its time."""
     server, view = many
