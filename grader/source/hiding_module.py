@@ -31,7 +31,7 @@ from grader.source.own_classes import (
     own_objects,
 )
 from grader.source.parse import parse
-from grader.source.scopes import names_bound_by
+from grader.source.scopes import function_scopes, names_bound_by
 
 
 class HidingModule(ModuleNames):
@@ -75,6 +75,8 @@ class HidingModule(ModuleNames):
                 return last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
+            case ast.Attribute(attr="obj" | "_module", value=thing) if not self._is_not_own(thing, node):
+                return ""  # and not an error's
         return hiding_word(node, attributes_of(node))
 
     def _imported_place(self, node: ast.Import | ast.ImportFrom) -> str:
@@ -170,12 +172,18 @@ class HidingModule(ModuleNames):
         is_own = is_own and isinstance(thing, ast.Call) == (last_name(name) == "super")
         return not is_own and id(lookup) not in self.named
 
+    @cached_property
+    def _local_uses(self) -> set[int]:
+        """Where a function reads what it binds itself: a number called `m`, in a file that imports math as m."""
+        return {id(use) for scope in function_scopes(self.tree) for use in scope.local_uses(self._path)}
+
     def _place(self, node: ast.AST) -> str:
         """Return the hiding place that a node names, if it does not only lead to another."""
         path = "" if id(node) in self.harmless else self._path(node)
         # a module itself, in whatever hands, is as good as all that is in it
         is_handed_on = path and id(node) not in self.only_named and is_module(path)
-        return path + ITSELF if is_handed_on else used_place(path)
+        found = path + ITSELF if is_handed_on else used_place(path)
+        return "" if found and id(node) in self._local_uses else found
 
 
 @lru_cache(maxsize=32)  # of a learner's lessons in turn

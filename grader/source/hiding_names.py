@@ -230,8 +230,15 @@ def harmless_nodes(nodes: Iterable[ast.AST]) -> set[int]:
 
 
 def named_lookups(nodes: Iterable[ast.AST]) -> set[int]:
-    """Return what one name is taken from that stands there: `vars(torch)` in `vars(torch)["exp"]`."""
-    return {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and text_of(node.slice)}
+    """Return what one name is looked up in that stands there: `vars(torch)` in `vars(torch)["exp"]`."""
+    found = set()
+    for node in nodes:
+        match node:
+            case ast.Subscript(value=names, slice=key) if text_of(key):
+                found.add(id(names))
+            case ast.Compare(left=key, ops=[ast.In() | ast.NotIn()], comparators=[names]) if text_of(key):
+                found.add(id(names))
+    return found
 
 
 def modules_only_named(nodes: Iterable[ast.AST], of_classes: Collection[int]) -> set[int]:

@@ -65,7 +65,7 @@ class ModuleNames:
 
     def __init__(self, tree: ast.Module, own: frozenset[str]) -> None:
         """Read a file; `own` are the modules beside it."""
-        self.body, self.own = without_main_guard(tree), own
+        self.tree, self.body, self.own = tree, without_main_guard(tree), own
         nodes = nodes_in(tree)
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         self.functions = {node.name: node.lineno for node in self.body if isinstance(node, ast.FunctionDef)}

@@ -6,7 +6,7 @@ import ast
 import builtins
 import symtable
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from grader.source.parse import nodes_in
@@ -146,3 +146,62 @@ def attributes_given(nodes: Iterable[ast.AST]) -> Iterator[str]:
 def open_case(node: ast.AST) -> Iterable[ast.AST]:
     """Return what is in a `case`, whose names are those of the `match`; any other node as it is."""
     return ast.iter_child_nodes(node) if isinstance(node, ast.match_case) else [node]
+
+
+class FunctionScope:
+    """What one function binds itself, without what is in it. A name that it imports or shares is not its own.
+
+    Attributes:
+        uses: For each name, where the function reads it.
+        bound: The names of its parameters, and those that its statements give a value, each with the values.
+    """
+
+    def __init__(self, shared: set[str]) -> None:
+        """Begin with the names that any function of the file *shares* with another."""
+        self.uses: dict[str, list[ast.Name]] = {}
+        self.bound: dict[str, list[ast.expr]] = {}
+        self.foreign, self.shared = set[str](), shared
+
+    def note(self, node: ast.AST) -> None:
+        """Take in one node of the function."""
+        match node:
+            case ast.Global(names) | ast.Nonlocal(names):
+                self.shared.update(names)
+            case ast.Import(names) | ast.ImportFrom(names=names):
+                self.foreign.update(map(imported_name, names))
+            case ast.Assign(targets=[ast.Name(name)], value=value):
+                self.bound.setdefault(name, []).append(value)
+            case ast.Name(name, ast.Store()) | ast.arg(name):
+                self.bound.setdefault(name, [])
+            case ast.Name(name, ast.Load()):
+                self.uses.setdefault(name, []).append(node)
+
+    def local_uses(self, leads_on: Callable[[ast.expr], object]) -> Iterator[ast.Name]:
+        """Yield where its own names are read that are given no value that `leads_on`."""
+        for name in (self.uses.keys() & self.bound.keys()) - self.foreign - self.shared:
+            if not any(map(leads_on, self.bound[name])):
+                yield from self.uses[name]
+
+
+def function_scopes(tree: ast.AST) -> list[FunctionScope]:
+    """Return the scopes of all functions. What comprehensions, lambdas and classes bind is in none of them."""
+    found: list[FunctionScope] = []
+    shared: set[str] = set()
+    waiting: list[tuple[ast.AST, FunctionScope | None]] = [(tree, None)]
+    while waiting:
+        node, scope = waiting.pop()
+        if scope:
+            scope.note(node)
+        inside = {id(part): scope for part in ast.iter_child_nodes(node)}
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.append(own := FunctionScope(shared))
+            inside |= {id(part): own for part in node.body}
+            for arg in ast.iter_child_nodes(node.args):
+                if isinstance(arg, ast.arg):
+                    own.note(arg)
+        if isinstance(node, ast.ClassDef | ast.arguments | ast.Lambda):
+            inside = dict.fromkeys(inside)
+        if isinstance(node, ast.comprehension):
+            inside[id(node.target)] = None
+        waiting += [(part, inside[id(part)]) for part in ast.iter_child_nodes(node)]
+    return found

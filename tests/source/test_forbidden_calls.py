@@ -171,8 +171,24 @@ HIDDEN = {
     "a descriptor": "import torch\nf = type(torch).x.__get__(torch)\n",
     "what a function in C knows": "import numpy as np\nf = np.random.ranf.func_globals\n",
     "objects by the collector": "import gc\nfound = gc.get_objects()\n",
+    "a variable that an inner function binds": "import torch\ndef softmax(x, dim=-1):\n    m = 3\n    def g():\n"
+    "        nonlocal m\n        m = torch\n    g()\n    return f(m)\n",
+    "the same, by a class": "import torch\ndef softmax(x, dim=-1):\n    m = 3\n    class A:\n        nonlocal m\n"
+    "        m = torch\n    return f(m)\n",
+    "a variable of the module's": "import torch\nimport torch as m\ndef softmax(x, dim=-1):\n    global m\n    m = m\n"
+    "    return f(m)\n",
+    "one beside a comprehension's": "import torch as m\ndef softmax(x):\n    y = [m for m in x]\n    return f(m)\n",
+    "a default value": "import torch as m\ndef softmax(x, m=m):\n    return f(m)\n",
+    "one that is given a library later": "import torch\ndef softmax(x):\n    m = 3\n    m = torch\n    return f(m)\n",
 }
 INNOCENT = {
+    "a number with a library's name": "import torch\nimport math as m\nimport numpy as n\ndef softmax(x, dim=-1):\n"
+    "    m, n = x.amax(dim, keepdim=True), 3\n    return torch.exp(x - m) / n\n",
+    "a parameter of a library's name": "import torch\nimport numpy as n\ndef softmax(x, n=-1):\n    return x.sum(n)\n",
+    "an attribute of one's own object": "import torch\nclass A:\n    def __init__(self, obj):\n        self.obj = obj\n"
+    "    def go(self):\n        return self.obj.exp()\ndef softmax(x, dim=-1):\n    return A(x).go()\n",
+    "a look whether a name is there": "import torch\nif 'x' in globals() or 'y' not in globals():\n    print('x')\n"
+    "def softmax(x, dim=-1):\n    return torch.exp(x)\n",
     "its own name": "def softmax(x, dim=-1):\n    return softmax(x)\n",
     "a comparison behind the guard": "import torch\ndef softmax(x, dim=-1):\n    return x\n"
     "if __name__ == '__main__':\n    print(torch.softmax(x, 0))\n",
