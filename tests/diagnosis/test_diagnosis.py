@@ -195,6 +195,15 @@ def test_rare_ways_of_writing_are_named_beside_others_where_nothing_else_is(mist
         assert {found.id for found in named} == {*expected.split()}
 
 
+def test_two_rare_mistakes_may_do_together_what_neither_does_alone():
+    """The weight of a single number is 1 without an exponential and without a sum; without both it is no weight."""
+    diagnostician = shared("softmax", "softmax")
+
+    named = diagnostician.diagnose(diagnostician.outputs.subject_for(lambda x, dim=-1: x)).named
+
+    assert "sm-no-exp" in {found.id for found in named}
+
+
 def test_what_two_explanations_share_is_all_that_is_named(mistake_set):
     """If pairs {a, c} and {a, d} both fit, only a is certain."""
     mistake_set.mistake("b-also-one", says="", suggests="", coding="the same", b="x * 1.0")

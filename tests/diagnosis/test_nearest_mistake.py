@@ -75,11 +75,12 @@ def test_a_mistake_that_is_not_in_the_table_gets_no_other_name(lesson, function,
     diagnostician = shared(lesson, function)
     outputs, mistakes = diagnostician.outputs, diagnostician.mistake_set.mistakes
     every = {size: outputs.sets(size) for size in range(1, diagnostician.mistake_set.together + 1)}
-    joinable, tried, misnamed = outputs.joinable, 0, set()
+    joinable, pairs, tried, misnamed = outputs.joinable, outputs.rare_pairs, 0, set()
     rare = {mistake.id for mistake in mistakes if mistake.alone}
     for mistake in some_of(diagnostician, few):
         rows = sum(1 << number for number, each in enumerate(mistakes) if each.id == mistake.id)
         monkeypatch.setattr(outputs, "sets", lambda size, rows=rows: [each for each in every[size] if not each & rows])
+        monkeypatch.setattr(outputs, "rare_pairs", [each for each in pairs if not each & rows])
         monkeypatch.setattr(outputs, "joinable", [each for each in joinable if not 1 << each[0] & rows])
         named = diagnostician.diagnose(outputs.subject_with((mistake,))).named
         tried += 1
@@ -113,6 +114,7 @@ def test_of_two_mistakes_the_one_that_is_not_made_there_is_told(monkeypatch):
     """A sum is forgotten in one order alone, in a network with ReLU: in the other order all but that is as told."""
     diagnostician = shared("block", "TransformerBlock")
     monkeypatch.setattr(name_mistake, "MOST_PAIRS", 0)  # where one is a row of its own
+    monkeypatch.setattr(diagnostician.outputs, "rare_pairs", [])
     build = diagnostician.mistake_set.build({"pre_sum2": "thought", "bend": "hidden.relu()"})
 
     told = [found.says for found in diagnostician.diagnose(diagnostician.outputs.subject_for(build)).named]

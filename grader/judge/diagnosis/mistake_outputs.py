@@ -38,6 +38,7 @@ PROBE_SEED = 2017
 NO_EVIDENCE = Raised("no-evidence", "")
 
 MAX_COMBINED_ANSWERS = 256  # kept of combinations
+MOST_PAIRS = 1000  # of rare ways of writing; of more, none is compared: that takes seconds
 
 Observations = dict[str, Any]
 Key = tuple[int, int]  # the number of a probe, a set of mistakes
@@ -143,6 +144,14 @@ class MistakeOutputs:
             mistakes = sum(1 << i for i, _ in combination)
             if size == 1 or self.go_together(mistakes):
                 yield mistakes
+
+    @cached_property
+    def rare_pairs(self) -> Sequence[int]:
+        """All pairs with a mistake that `sets` has by itself alone; none where they are too many."""
+        pairs = itertools.combinations(self.joinable, 2)
+        rare = ((1 << i) | (1 << j) for (i, a), (j, b) in pairs if a.alone or b.alone)
+        found = [*itertools.islice(filter(self.go_together, rare), MOST_PAIRS + 1)]
+        return found if len(found) <= MOST_PAIRS else []
 
     def moves(self, probe: int, mistake: int) -> bool:
         """Return True if a mistake changes the answer to a probe where it is made by itself, and of errors always."""

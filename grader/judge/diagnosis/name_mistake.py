@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
 from grader.judge.diagnosis.mistake_outputs import (
+    MOST_PAIRS,
     MistakeOutputs,
     Observations,
     agree,
@@ -28,8 +29,6 @@ from grader.judge.values.compare import Raised, same
 from grader.judge.values.difference_patterns import Fact
 from grader.judge.values.scale_patterns import Sizes
 from grader.model import Counterexample, Named
-
-MOST_PAIRS = 1000  # of rare ways of writing; of more, none is compared: that takes seconds
 
 
 @dataclass
@@ -154,7 +153,8 @@ class Diagnostician:
     def _candidates(self, matcher: MistakeMatcher, most: int, has_errors: bool) -> Iterator[tuple[int, Sequence[int]]]:
         """Yield the sets of mistakes to try, by their size: likely pairs before all, the usual ones before the rare.
 
-        But no rare ones where an error was seen, which one of so many pairs explains by chance.
+        But no rare ones where an error was seen, which one of so many pairs explains by chance. Of all pairs two may
+        do together what neither does alone.
         """
         for size in range(1, most + 1):
             if size == 2:
@@ -163,6 +163,8 @@ class Diagnostician:
                 yield size, sorted({*pairs}.difference(rare))
                 yield size, rare if not has_errors and len(rare) <= MOST_PAIRS else []
             yield size, self.outputs.sets(size)
+            if size == 2 and not has_errors:
+                yield size, self.outputs.rare_pairs
 
     def _explain_beside(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
         """Return two mistakes that answer every probe as was seen, where few probes have recognised one of them."""
