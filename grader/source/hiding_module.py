@@ -12,6 +12,7 @@ from grader.source.hiding_names import (
     LISTS,
     LOOKUPS,
     NAMES_BY_TEXT,
+    NAMES_OF_MODULES,
     SETTERS,
     WRAPPING,
     hiding_place,
@@ -75,8 +76,8 @@ class HidingModule(ModuleNames):
                 return last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
-            case ast.Attribute(attr="obj" | "_module", value=thing) if not self._is_not_own(thing, node):
-                return ""  # and not an error's
+            case ast.Attribute(of, name) if name in NAMES_OF_MODULES and not self._is_not_own(of, node):
+                return ""
         return hiding_word(node, attributes_of(node))
 
     def _imported_place(self, node: ast.Import | ast.ImportFrom) -> str:

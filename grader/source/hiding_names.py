@@ -39,10 +39,11 @@ HIDING_NAMES = frozenset({
     "__reduce__", "__getstate__",  # what `copy` sets, under any name
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
+NAMES_OF_MODULES = frozenset({"obj", "_module"})  # in an error and in warnings; one's own object may have such a name
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
 HIDING_ATTRIBUTES = frozenset({
     "sys", "_sys", "builtins", "bltns", "ctypes", "importlib", "inspect", "traceback", "_thread", "_C",
-    "obj", "_module",  # of an error and of warnings: the module itself
+    *NAMES_OF_MODULES,
 })
 # What holds for a module or a name in it holds for all below. Of any module but the learner's, private names are too.
 HIDING_PLACES = frozenset({

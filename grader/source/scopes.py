@@ -149,24 +149,22 @@ def open_case(node: ast.AST) -> Iterable[ast.AST]:
 
 
 class FunctionScope:
-    """What one function binds itself, without what is in it. A name that it imports or shares is not its own.
+    """What one function binds itself, without what is in it.
 
     Attributes:
+        foreign: Names that are not its own: it imports them, or a function of the file shares them with another.
         uses: For each name, where the function reads it.
         bound: The names of its parameters, and those that its statements give a value, each with the values.
     """
 
-    def __init__(self, shared: set[str]) -> None:
-        """Begin with the names that any function of the file *shares* with another."""
+    def __init__(self, shared: Iterable[str]) -> None:
         self.uses: dict[str, list[ast.Name]] = {}
         self.bound: dict[str, list[ast.expr]] = {}
-        self.foreign, self.shared = set[str](), shared
+        self.foreign = set(shared)
 
     def note(self, node: ast.AST) -> None:
         """Take in one node of the function."""
         match node:
-            case ast.Global(names) | ast.Nonlocal(names):
-                self.shared.update(names)
             case ast.Import(names) | ast.ImportFrom(names=names):
                 self.foreign.update(map(imported_name, names))
             case ast.Assign(targets=[ast.Name(name)], value=value):
@@ -178,7 +176,7 @@ class FunctionScope:
 
     def local_uses(self, leads_on: Callable[[ast.expr], object]) -> Iterator[ast.Name]:
         """Yield where its own names are read that are given no value that `leads_on`."""
-        for name in (self.uses.keys() & self.bound.keys()) - self.foreign - self.shared:
+        for name in (self.uses.keys() & self.bound.keys()) - self.foreign:
             if not any(map(leads_on, self.bound[name])):
                 yield from self.uses[name]
 
@@ -186,7 +184,7 @@ class FunctionScope:
 def function_scopes(tree: ast.AST) -> list[FunctionScope]:
     """Return the scopes of all functions. What comprehensions, lambdas and classes bind is in none of them."""
     found: list[FunctionScope] = []
-    shared: set[str] = set()
+    shared = {name for node in nodes_in(tree) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
     waiting: list[tuple[ast.AST, FunctionScope | None]] = [(tree, None)]
     while waiting:
         node, scope = waiting.pop()

@@ -31,9 +31,11 @@ class MistakeMatcher:
         A single mistake has to on the probes that recognise it, a combination on every probe that is not aside.
         """
         only = self.outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
-        numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in only] or self._order
-        if only and all(self.seen[name] is NO_EVIDENCE for name in only):
+        if not only:
+            return self.explains(mistakes)
+        if all(self.seen[name] is NO_EVIDENCE for name in only):
             return False
+        numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in only]
         return not self._find_misfits(mistakes, numbers, frozenset())[1]
 
     def explains(self, mistakes: int) -> bool:

@@ -64,7 +64,8 @@ def find_absent(matcher: MistakeMatcher, nearest: Nearest) -> tuple[Mistake, ...
     left = [each for each in (*kept, 0) if all(_is_either(matcher, number, whole, each) for number in numbers)]
     if not left:
         return ()
-    return outputs.members(whole & ~(left[-1] if len(left) > len(kept) else left[0]))
+    made = 0 if len(left) > len(kept) else left[0]
+    return outputs.members(whole & ~made)
 
 
 def changes_arguments(matcher: MistakeMatcher, nearest: Nearest) -> bool:
