@@ -437,6 +437,9 @@ mistake("tr-first-batch-only", "Every step is taken on the first batch; the othe
         batches="[batches[0]] * len(batches)")
 mistake("tr-last-batch-skipped", "The last batch is left out.", "Go through `batches` to its end.", alone=True,
         batches="list(batches)[:-1]")
+mistake("tr-batches-counted", "You count the batches, or take them by number: a generator has neither.",
+        "Go through `batches` itself: `for inputs, targets in batches`.", alone=True,
+        batches="[batches[i] for i in range(len(batches))]")
 HELD = {"clear": "pass", "move": "pass"}
 for id, says, suggests, changes in (
     ("tr-shuffled", "The batches are taken in another order than they come in.", "Go through `batches` as it is: no "

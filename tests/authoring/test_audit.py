@@ -142,7 +142,9 @@ def test_every_fault_in_a_lesson_is_found(copy):
     assert lessons["moving_average"]["alternatives"] == [2, 3]
     said = "\n".join(lessons["argmax_2d"]["problems"])
     assert "solutions/basics/argmax_2d_mistakes.py: This file is missing." in said
-    assert "test_argmax_2d.py:46: The reference does not pass on seed 1: every_corner[0-4] failed: It returned" in said
+    assert (
+        "test_argmax_2d.py:46: The reference does not pass on seed 2017: every_corner[0-4] failed: It returned" in said
+    )
     assert "no family of known mistakes" in said
 
 
@@ -193,7 +195,7 @@ def test_a_check_that_crashes_on_the_reference_is_told_with_its_line(copy):
 
     assert len(said) == 1, said
     line = line_of(copy / CHECKS, "no_such_thing")
-    assert said[0].startswith(f"{CHECKS}:{line}: The reference does not pass on seed 1: repeatable grader-error: ")
+    assert said[0].startswith(f"{CHECKS}:{line}: The reference does not pass on seed 2017: repeatable grader-error: ")
     assert "no_such_thing" in said[0]
 
 
@@ -203,7 +205,7 @@ def test_a_check_that_fails_an_alternative_is_told_with_both_lines(copy):
     said = problems_with(copy, MISTAKES, "version=by_shifted_copies", new)
 
     line, check = line_of(copy / MISTAKES, "len(x) != 8"), line_of(copy / CHECKS, "atol=1e-3")
-    assert said == [f"{MISTAKES}:{line}: moving_average, alternative “shifted copies added” is rejected on seed 1: "
+    assert said == [f"{MISTAKES}:{line}: moving_average, alternative “shifted copies added” is rejected on seed 2017: "
                     f"a_level_far_from_zero raised (test_moving_average.py:{check}): "
                     "ZeroDivisionError: division by zero"]  # fmt: skip
 

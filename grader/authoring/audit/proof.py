@@ -21,8 +21,9 @@ from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.errors import LearnerError
 from grader.judge.examination import Judge
-from grader.judge.mistakes.mistake_set import Alternative, Mistake, MistakeSet, Probe
+from grader.judge.mistakes.mistake_set import Alternative, Mistake, MistakeSet, Probe, group_joinable
 from grader.judge.processes.remote_module import LocalModule
+from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import largest_error
 from grader.judge.values.random_inputs import Rand, derive
 from grader.judge.values.wrong_forms import FORMS, in_form
@@ -32,15 +33,21 @@ from grader.submission import read_artefact
 
 MIN_MARGIN = 10.0  # in tolerances of the probe
 MIN_CHECKS = 8  # for each function to write
+Replies = Mapping[str, Sequence[Exchange]]  # of each check
 NOT_FAILED = ("passed", "skipped", "grader-error")
 
 
 class Proof:
-    """Puts one lesson to the proof on the seeds 1, 2, 3 ...; what is wrong goes into its audit."""
+    """Puts one lesson to the proof on the seed of probes and on 1, 2, 3 ...; what is wrong goes into its audit.
+
+    On the seed of probes the checks ask a mistake what the probes do, which are those checks: it is asked once.
+    """
 
     def __init__(self, judge: Judge, lesson: Lesson, report: LessonAudit, seeds: int) -> None:
         self.judge, self.lesson, self.report = judge, lesson, report
-        self.on_seed = {seed: LessonChecks(judge.runner, judge.answers, lesson, seed) for seed in range(1, seeds + 1)}
+        self.on_seed = {PROBE_SEED: judge.lesson_checks(lesson, PROBE_SEED)}
+        for seed in range(1, seeds):
+            self.on_seed[seed] = LessonChecks(judge.runner, judge.answers, lesson, seed)
         self.checks = judge.checks_of(lesson)
         self.unsound: set[str] = set()  # checks that the reference does not pass
         self.failed: set[str] = set()  # names of tests that failed something
@@ -120,7 +127,7 @@ class Proof:
         first, *others = self.on_seed
         good = [each for each in mistake_set.alternatives if self._prove_right(each, mistake_set, [first])]
         count = 0
-        for group in _groups(good):
+        for group in group_joinable(good):
             changes = dict(ChainMap(*(dict(each.changes) for each in group)))
             together = Alternative("", changes, group[0].version)
             if len(group) > 1 and self._find_failure(together, mistake_set, others) is None:
@@ -197,8 +204,9 @@ class Proof:
             if not known:
                 self.report.add(f"{function}: its family has no {what} yet; nothing is proved without.", path)
         self.report.matrix[function] = {}
+        replies = [self._record(diagnostician, 1 << index) for index in reversed(range(len(mistake_set.mistakes)))]
         for mistake in mistake_set.mistakes:
-            self._prove_mistake(diagnostician, mistake)
+            self._prove_mistake(diagnostician, mistake, replies.pop())
         self._prove_alternatives(mistake_set)
 
     def _prove_questions(self, diagnostician: Diagnostician) -> bool:
@@ -220,11 +228,18 @@ class Proof:
                 self.report.add(what, self.lesson.mistakes_path, example.line)
         return len(self.report.problems) == problems
 
-    def _prove_mistake(self, diagnostician: Diagnostician, mistake: Mistake) -> None:
+    def _record(self, diagnostician: Diagnostician, mistake: int) -> Replies:
+        """Return what a mistake replies to each check that runs a line of it: before the answers alone are needed."""
+        outputs, asked = diagnostician.outputs, self.on_seed[PROBE_SEED].transcripts
+        reached = [index for index, mistakes in enumerate(outputs.reached) if mistake & mistakes]
+        names = {index: outputs.probes[index].name for index in reached}
+        return {name: outputs.record(index, mistake) for index, name in names.items() if name in asked}
+
+    def _prove_mistake(self, diagnostician: Diagnostician, mistake: Mistake, replies: Replies) -> None:
         namespace = self._with(diagnostician.mistake_set, mistake.changes, mistake.version)
         first, *others = self.on_seed
         may_draw = mistake.version is not None or "dropout" in str(mistake.changes)
-        known = self._known(diagnostician, mistake, may_draw)
+        known = self._known(diagnostician, mistake, may_draw, replies)
         result = self.judge.examine_own(self.lesson, namespace, first, may_draw, known)
         caught = self._note_failed(result)
         self.report.matrix[diagnostician.mistake_set.function][mistake.label] = caught
@@ -245,13 +260,12 @@ class Proof:
 
     def _prove_forms(self) -> None:
         """Put each fault of form into each function of the reference, and note what it scores."""
-        first = min(self.on_seed)
         for function in [function for function in self.lesson.functions if function.name in self.base]:
-            known = Known(not_asking(self.on_seed[first], function.name) - self.unsound)
+            known = Known(not_asking(self.on_seed[PROBE_SEED], function.name) - self.unsound)
             for name, form in FORMS.items():
                 changed: list[str] = []
                 namespace = {**self.base, function.name: in_form(self.base[function.name], form, changed)}
-                results = self.judge.check_own(self.lesson, namespace, first, known)
+                results = self.judge.check_own(self.lesson, namespace, PROBE_SEED, known)
                 score = score_of(results)
                 if changed and all(check.passed for check in results):
                     what = f"{function.name}: “{name}” passes every check."
@@ -262,15 +276,15 @@ class Proof:
     def _add_mistake(self, what: str, mistake: Mistake) -> None:
         self.report.add(what, self.lesson.mistakes_path, mistake.line)
 
-    def _known(self, diagnostician: Diagnostician, mistake: Mistake, may_draw: bool) -> Known:
+    def _known(self, diagnostician: Diagnostician, mistake: Mistake, may_draw: bool, replies: Replies) -> Known:
         """Return the checks that run no line of a mistake, and what is observed of it, where both are certain."""
         mistake_set, outputs = diagnostician.mistake_set, diagnostician.outputs
-        checks = self._reached(mistake_set, min(self.on_seed)).unreached(mistake.changes, mistake.version)
+        checks = self._reached(mistake_set, PROBE_SEED).unreached(mistake.changes, mistake.version)
         number = _number_of(mistake, mistake_set)
         reached = [number & each for each in outputs.reached]
         asked = [index for index, mistakes in enumerate(reached) if not (mistakes and may_draw)]
         observations = {outputs.probes[index].name: outputs.answer(index, reached[index]) for index in asked}
-        return Known(checks - self.unsound, observations)
+        return Known(checks - self.unsound, replies, observations)
 
     def _reached(self, mistake_set: MistakeSet, seed: int) -> ReachedSteps:
         key = mistake_set.function, seed
@@ -280,7 +294,7 @@ class Proof:
 
     def _is_rejected(self, namespace: Mapping[str, Any], seed: int, caught: Sequence[str], may_draw: bool) -> bool:
         """Return True if a check fails a wrong version: first are asked those that `caught` it, the shortest first."""
-        if seed == min(self.on_seed):
+        if seed == PROBE_SEED:
             return bool(caught)
         asked = self.on_seed[seed].transcripts
         likely = [check for check in self.checks if check.name in caught]
@@ -315,7 +329,7 @@ class Proof:
 
     def _examine_file(self, path: Path) -> LessonResult:
         submission = Submission(self.lesson.name, str(path), read_file(path), artefact=read_artefact(path))
-        return self.judge.examine(self.lesson, submission, 1)
+        return self.judge.examine(self.lesson, submission, PROBE_SEED)
 
     def _outcomes(self, namespace: Mapping[str, Any], seed: int) -> list[Outcome]:
         return list(self._run(namespace, seed))
@@ -343,24 +357,6 @@ def _error_on(probe: Probe, subject: LocalModule, arrays: str) -> Exception | No
     finally:
         subject.release()
     return None
-
-
-def _groups(alternatives: Sequence[Alternative]) -> list[list[Alternative]]:
-    """Return alternatives in groups whose changes may be made together: none of a step that another changes."""
-    groups: list[list[Alternative]] = []
-    for each in alternatives:
-        together = (
-            group
-            for group in groups
-            if not (each.version or group[0].version)
-            and all(each.changes.keys().isdisjoint(other.changes) for other in group)
-        )
-        found = next(together, None)
-        if found is None:
-            groups.append([each])
-        else:
-            found.append(each)
-    return groups
 
 
 def _margin(diagnostician: Diagnostician, mistake: Mistake) -> float:

@@ -16,7 +16,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.prefetch import PrefetchedModule
-from grader.judge.transcript.replay import Player
+from grader.judge.transcript.replay import AnsweredModule, Player
 from grader.judge.transcript.transcript import Recorder, Transcript
 from grader.judge.values.random_inputs import Rand, derive
 from grader.model import Lesson
@@ -45,7 +45,7 @@ class LessonChecks:
         submission.seed(int(again))
         if check.is_run:
             return self._run(check, submission, self.answers.load(self.lesson))
-        if isinstance(submission, PrefetchedModule):
+        if isinstance(submission, PrefetchedModule | AnsweredModule):
             done, error = submission.replay(self.transcripts[check.name], partial(self._run, check))
             if done:
                 return error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,10 +12,12 @@ from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.load_submission import load_submission
-from grader.judge.processes.remote_module import CallableModule, LocalModule, RemoteModule, no_answer, reply_of
+from grader.judge.processes.remote_module import CallableModule, RemoteModule, no_answer, reply_of
 from grader.judge.processes.reply_schema import reply_to
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedModule, sequences_of
+from grader.judge.transcript.replay import AnsweredModule
+from grader.judge.transcript.transcript import Exchange
 from grader.model import Submission
 
 SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out
@@ -25,9 +27,16 @@ SECONDS_OF_SMALL_CALLS = 2.0  # for each call whose arguments the course keeps s
 
 @dataclass(frozen=True)
 class Known:
-    """What need not be run: checks that run no line but the reference's, and by its name what each probe observes."""
+    """What need not be run.
+
+    Attributes:
+        checks: Those that run no line but the reference's.
+        replies: To all that a check asks, by its name.
+        observations: What each probe observes, by its name.
+    """
 
     checks: frozenset[str] = frozenset()
+    replies: Mapping[str, Sequence[Exchange]] = field(default_factory=dict)
     observations: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -110,7 +119,8 @@ class OwnFunctions(LoadedSubmission):
         self.namespace, self.may_draw, self.known = namespace, may_draw, known
 
     def load(self) -> CallableModule:
-        self.subject = LocalModule(self.namespace, self.kinds)
+        replies = {self.checks.transcripts[check]: replies for check, replies in self.known.replies.items()}
+        self.subject = AnsweredModule(self.namespace, self.kinds, replies)
         self._define(reply_to("names", {}, self.subject.ask("names", names=list(self.kinds))))
         return self.subject
 

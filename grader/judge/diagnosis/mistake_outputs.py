@@ -26,7 +26,7 @@ from grader.judge.mistakes.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.prefetch import PrefetchedModule
 from grader.judge.transcript.replay import NotRecorded
-from grader.judge.transcript.transcript import Recorder, Transcript
+from grader.judge.transcript.transcript import Exchange, Recorder, Transcript
 from grader.judge.values.compare import Raised, same
 from grader.judge.values.fingerprint import ROUNDING, Fingerprint, fingerprint
 from grader.judge.values.random_inputs import Rand, derive
@@ -224,7 +224,18 @@ class MistakeOutputs:
         for kept in (self._answers, self._combined):
             if key in kept:
                 return kept[key]
-        found = observe(self.probes[probe], self._subject(mistakes), self.arrays)
+        return self._keep(key, observe(self.probes[probe], self._subject(mistakes), self.arrays))
+
+    def record(self, probe: int, mistake: int) -> list[Exchange]:
+        """Return what a single mistake replies to each request of a probe; the answer is kept."""
+        exchanges: list[Exchange] = []
+        subject = self._subject(mistake)
+        self._keep((probe, mistake), observe(self.probes[probe], Recorder(subject, self.kinds, exchanges), self.arrays))
+        subject.release()
+        return exchanges
+
+    def _keep(self, key: Key, found: Any) -> Any:
+        _, mistakes = key
         mark = self._fingerprints[key] = fingerprint(found)
         twin = self._by_fingerprint.get(mark, NO_EVIDENCE)
         if same(found, twin, atol=0.0) and not isinstance(found, Raised):  # equal errors may be about other things

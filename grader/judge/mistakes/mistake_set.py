@@ -345,3 +345,21 @@ def _author_line() -> int:
     while frame.f_code.co_name != "<module>" and frame.f_back is not None:
         frame = frame.f_back
     return frame.f_lineno
+
+
+def group_joinable(alternatives: Sequence[Alternative]) -> list[list[Alternative]]:
+    """Return alternatives in groups whose changes may be made together: none of a step that another changes."""
+    groups: list[list[Alternative]] = []
+    for each in alternatives:
+        together = (
+            group
+            for group in groups
+            if not (each.version or group[0].version)
+            and all(each.changes.keys().isdisjoint(other.changes) for other in group)
+        )
+        found = next(together, None)
+        if found is None:
+            groups.append([each])
+        else:
+            found.append(each)
+    return groups

@@ -8,14 +8,14 @@ in an earlier run).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from grader.errors import GraderError
 from grader.judge.errors import LearnerError
-from grader.judge.processes.remote_module import CallableModule
-from grader.judge.transcript.transcript import Exchange, describe_draw
+from grader.judge.processes.remote_module import CallableModule, LocalModule
+from grader.judge.transcript.transcript import Exchange, Transcript, describe_draw
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
 from grader.worker.arrays import duplicate, map_leaves
@@ -78,6 +78,30 @@ class Player(CallableModule):
     @cached_property
     def _group_of(self) -> dict[int, tuple[int, ...]]:
         return {index: group for group in _groups(self._exchanges) for index in group}
+
+
+class AnsweredModule(LocalModule):
+    """One of our own modules of which the replies to some transcripts are known."""
+
+    def __init__(
+        self,
+        namespace: Mapping[str, Any],
+        kinds: Mapping[str, str],
+        replies: Mapping[Transcript, Sequence[Exchange]],
+    ) -> None:
+        super().__init__(namespace, kinds)
+        self._replies = replies
+
+    def replay(
+        self, transcript: Transcript, run: Callable[[CallableModule, CallableModule], BaseException | None]
+    ) -> tuple[bool, BaseException | None]:
+        """Run a check over the replies to its transcript: as `PrefetchedModule.replay`."""
+        if transcript not in self._replies:
+            return False, None
+        player, reference = Player(self._kinds, self._replies[transcript]), Player(self._kinds, transcript.reference)
+        error = run(player, reference)
+        self.last_call, self.last_value = player.last_call, player.last_value
+        return not (player.parted or reference.parted), error
 
 
 def _groups(exchanges: Sequence[Exchange]) -> list[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: tr-batches-counted
 import torch
 import torch.nn.functional as F
 
