@@ -121,6 +121,13 @@ def test_no_largest(submission, reference, rand, axis):
     compare(submission, reference, matrices(rand, *sizes))
 
 
+@pytest.mark.check(skill="generality", points=3, needs="test_shapes", function="attention_backward",
+                   stage="on a whole head")  # fmt: skip
+def test_whole_head(submission, reference, rand):
+    """Goes back once for a head of 256 tokens: to move each number a little and look what comes of it takes minutes."""
+    compare(submission, reference, matrices(rand, 256, 256, 64, 2))
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_shapes", function="attention_backward",
                    stage="with a single key")  # fmt: skip
 def test_one_key(submission, reference, rand):
