@@ -85,7 +85,7 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
         elif event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and frame.f_code.co_filename.startswith(folder):
             refuse(frame.f_code)
 
-    before = sys.getprofile()
+    before, before_in_threads = sys.getprofile(), threading.getprofile()
     sys.setprofile(profile)
     threading.setprofile(profile)
     try:
@@ -94,7 +94,7 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
             raise RecursionError("maximum recursion depth exceeded, so nobody saw what was called after that")
     finally:
         sys.setprofile(before)
-        threading.setprofile(None)
+        threading.setprofile(before_in_threads)
 
 
 def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[Any]:
@@ -116,7 +116,7 @@ def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextMa
     return stack
 
 
-def _is_watched(code: CodeType) -> bool:
+def is_watched(code: CodeType) -> bool:
     """Return True for a library's function. The body of a module or class, which an import runs, is given nothing."""
     return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(_packages_folder())
 
@@ -148,7 +148,7 @@ class CallRecord:
         names = [
             code if isinstance(code, str) else _name_of(code)
             for code in called
-            if isinstance(code, str) or _is_watched(code)
+            if isinstance(code, str) or is_watched(code)
         ]
         return matches("\n0\n".join(names), forbids) is not None  # the number keeps the words of two names apart
 

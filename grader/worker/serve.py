@@ -156,7 +156,9 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     name, path, source, siblings = (request[key] for key in ("name", "path", "source", "siblings"))
     files, sources = map(frozenset, zip((path, source), *siblings.values(), strict=True))
     try:
-        namespace = load(name, path, source, siblings, request["device"], request.get("watched", False))
+        namespace = load(
+            name, path, source, siblings, request["device"], request.get("watched", False), tuple(request["forbids"])
+        )
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         return ModuleHost({}), {"error": describe_error(error, files)}
     host = ModuleHost(namespace, tuple(request["forbids"]), files)

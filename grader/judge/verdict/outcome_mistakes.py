@@ -55,7 +55,9 @@ def name_load_error(error: LearnerError) -> Named:
         return Named("crashed", "", f"{during}, its process died. {error.text}", "Remove what ends the process.")
     if error.kind == "forbidden":
         says = f"{during}, it called `{error.text}`, which this exercise forbids."
-        return Named("forbidden-call", "", says, "Write it yourself.")
+        return Named(
+            "forbidden-call", "", says, 'Write it yourself; a trial of it belongs behind `if __name__ == "__main__":`.'
+        )
     return Named("exception", "", f"{during}, it raised an error.\n{describe_error(error)}", hint.advice)
 
 
