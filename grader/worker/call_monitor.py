@@ -116,7 +116,7 @@ def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextMa
     return stack
 
 
-def is_watched(code: CodeType) -> bool:
+def _is_watched(code: CodeType) -> bool:
     """Return True for a library's function. The body of a module or class, which an import runs, is given nothing."""
     return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(_packages_folder())
 
@@ -148,7 +148,7 @@ class CallRecord:
         names = [
             code if isinstance(code, str) else _name_of(code)
             for code in called
-            if isinstance(code, str) or is_watched(code)
+            if isinstance(code, str) or _is_watched(code)
         ]
         return matches("\n0\n".join(names), forbids) is not None  # the number keeps the words of two names apart
 

@@ -13,10 +13,9 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from grader.worker.call_monitor import AUTOGRAD
 from grader.worker.main_guard import disarm_main_guard
 from grader.worker.preload import SEED
-from grader.worker.watched_import import run_watched
+from grader.worker.watched_import import WatchedImport
 from grader.worker.watched_source import HOOK, Watcher, hook_expressions
 
 
@@ -27,17 +26,17 @@ def load(
     siblings: dict[str, Any],
     device: str = "cpu",
     watched: bool = False,
-    forbids: tuple[str, ...] = (),
+    importing: WatchedImport | None = None,
 ) -> dict[str, Any]:
     """Compile and run *source* as the module *name*, and return its namespace.
 
     *siblings* maps a module name to [path, source]: the learner's other lessons, which it may import; an installed
     package of the same name comes first. Every random generator starts anew. A *watched* module has a hook round each
-    of its expressions. Where autograd is among what a lesson *forbids*, nothing of it is called meanwhile.
+    of its expressions. *importing* runs the top level in the place of `exec`. Raises what it does.
     """
     _unload_earlier()
     seed_generators(device)
-    finder = _Siblings(name, siblings, forbids)
+    finder = _Siblings(name, siblings, importing)
     sys.meta_path.append(finder)
     module = ModuleType(name)
     module.__file__ = path
@@ -45,18 +44,20 @@ def load(
     if watched:
         exec(_compile_watched(path, source, module.__dict__), module.__dict__)
     else:
-        _run(path, source, module.__dict__, forbids)
+        _run(path, source, module.__dict__, importing)
+    if importing:
+        importing.end()
     return module.__dict__
 
 
-def _run(path: str, source: str, namespace: dict[str, Any], forbids: tuple[str, ...]) -> None:
+def _run(path: str, source: str, namespace: dict[str, Any], importing: WatchedImport | None) -> None:
     code = _compile(path, source)
-    if AUTOGRAD not in forbids:  # of all that lessons forbid, this alone can be kept for later: as a trace of it
+    if importing is None:
         exec(code, namespace)
         return
     tree = ast.parse(source, path)
     disarm_main_guard(tree)
-    run_watched(tree, path, namespace, forbids)
+    importing.run(tree, path, namespace)
 
 
 def _compile_watched(path: str, source: str, namespace: dict[str, Any]) -> CodeType:
@@ -118,10 +119,10 @@ def seed_generators(device: str = "cpu", number: int = 0, of_torch_alone: bool =
 class _Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Find the learner's other lessons, after everything else, so that `torch.py` beside a lesson shadows nothing."""
 
-    def __init__(self, lesson: str, siblings: dict[str, Any], forbids: tuple[str, ...]) -> None:
+    def __init__(self, lesson: str, siblings: dict[str, Any], importing: WatchedImport | None) -> None:
         self.lesson = lesson
         self.siblings = siblings
-        self.forbids = forbids
+        self.importing = importing
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -133,7 +134,7 @@ class _Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         path, source = self.siblings[module.__name__]
         module.__file__ = path
-        _run(path, source, module.__dict__, self.forbids)
+        _run(path, source, module.__dict__, self.importing)
 
 
 def hide_unreadable(readable: Iterable[str]) -> None:

@@ -15,13 +15,14 @@ from typing import Any, NoReturn
 
 from grader.worker import isolation, wire
 from grader.worker.arrays import pack, unpack
-from grader.worker.call_monitor import CallRecord
+from grader.worker.call_monitor import AUTOGRAD, CallRecord
 from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load, seed_generators
 from grader.worker.models import factories
 from grader.worker.operations import ModuleHost, Reply, Request, describe_error
 from grader.worker.process_state import is_unchanged, read_process_state
 from grader.worker.warm_up import warm_up
+from grader.worker.watched_import import CallsForbidden, WatchedImport
 
 RPC_FD = 3
 RULES_FD = 4
@@ -154,15 +155,19 @@ def _flush() -> None:
 
 def _load(request: Request) -> tuple[ModuleHost, Reply]:
     name, path, source, siblings = (request[key] for key in ("name", "path", "source", "siblings"))
+    forbids = tuple(request["forbids"])
+    without = {(file, line): called for file, line, called in request.get("without", [])}
+    # of all that lessons forbid, autograd alone can be kept for later: as a trace of it
+    importing = WatchedImport(forbids, without) if AUTOGRAD in forbids else None
     files, sources = map(frozenset, zip((path, source), *siblings.values(), strict=True))
     try:
-        namespace = load(
-            name, path, source, siblings, request["device"], request.get("watched", False), tuple(request["forbids"])
-        )
+        namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)
+    except CallsForbidden as refused:
+        return ModuleHost({}), {"calls": list(refused.args)}
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         return ModuleHost({}), {"error": describe_error(error, files)}
-    host = ModuleHost(namespace, tuple(request["forbids"]), files)
-    host.keeps_garbage = bool(request["forbids"])
+    host = ModuleHost(namespace, forbids, files)
+    host.keeps_garbage = bool(forbids)
     host.draws_by_torch_alone = not any("numpy" in text or "random" in text for text in sources)
     return host, host.perform({"operation": "names", "names": request["names"]})
 

@@ -1,8 +1,9 @@
 """Run a module without those statements of its top level that call what the lesson forbids.
 
 A function is watched when it is called. What a statement at the top level keeps of a forbidden call, such as a trace of
-autograd's way back, nobody would see in the calls. A trial at a file's end that compares with the forbidden function is
-left out as well, and the module works without it.
+autograd's way back, nobody would see in the calls. So the load ends there, and begins anew in another process without
+that statement: whatever else it did is gone. A trial at a file's end that compares with the forbidden function is left
+out in the same way, and the module works without it.
 """
 
 from __future__ import annotations
@@ -10,55 +11,69 @@ import __future__
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from traceback import walk_tb
 from typing import Any
 
-from grader.worker.call_monitor import AUTOGRAD, ForbiddenCall, is_watched, watch
+from grader.worker.call_monitor import AUTOGRAD, ForbiddenCall, watch
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+Place = tuple[str, int]  # a file, a line
 
 
-def run_watched(tree: ast.Module, path: str, namespace: dict[str, Any], forbids: tuple[str, ...]) -> None:
-    """Run a module statement by statement, and none that makes a forbidden call further than to that call.
+class CallsForbidden(BaseException):
+    """Raised where a statement has called what is forbidden. No `Exception`: only the load as a whole catches it."""
 
-    A later statement that cannot do without it may end in an error; that is left out, too, unless it defines something.
+    def __init__(self, path: str, line: int, name: str) -> None:
+        super().__init__(path, line, name)
 
-    Raises:
-        ForbiddenCall: The call was refused where the module's own code may have gone on unwatched.
+
+class WatchedImport:
+    """One load of a file and of those that it imports.
+
+    Args:
+        without: The statements that are not run, by file and line, with what each calls.
     """
-    flags, refused = _future_flags(tree), list[ForbiddenCall]()
-    for statement in tree.body:
-        code = compile(ast.Module([statement], []), path, "exec", flags, dont_inherit=True)
-        seen: list[str] = []
-        try:
-            with _watched(forbids, seen):
-                exec(code, namespace)
-        except ForbiddenCall as error:
-            refused.append(error)  # kept, for what its frames hold is not to end unwatched
-        except Exception:
-            if not (refused or seen) or isinstance(statement, DEFINITIONS):
-                raise
+
+    def __init__(self, forbids: tuple[str, ...], without: Mapping[Place, str]) -> None:
+        self.forbids, self.without = forbids, without
+        self.found: list[CallsForbidden] = []
+
+    def run(self, tree: ast.Module, path: str, namespace: dict[str, Any]) -> None:
+        """Run a module statement by statement.
+
+        A statement that cannot do without an earlier one may end in an error; that is left out, too, unless it defines
+        something.
+
+        Raises:
+            CallsForbidden: A statement has called what is forbidden, whatever became of that.
+        """
+        flags, is_whole = _future_flags(tree), True
+        for statement in tree.body:
+            if name := self.without.get((path, statement.lineno)):
+                print(f"{path}:{statement.lineno} is not run: it calls `{name}`, which is forbidden in this lesson.")
+                is_whole = False
+                continue
+            code = compile(ast.Module([statement], []), path, "exec", flags, dont_inherit=True)
+            seen: list[str] = []
+            try:
+                with _watched(self.forbids, seen):
+                    exec(code, namespace)
+            except BaseException as error:
+                self._check(path, statement, seen)
+                if is_whole or isinstance(statement, DEFINITIONS) or not isinstance(error, Exception):
+                    raise
+            self._check(path, statement, seen)
+
+    def _check(self, path: str, statement: ast.stmt, seen: list[str]) -> None:
         if seen:
-            if not refused or not _ended_at_once(refused[-1]):
-                raise ForbiddenCall(seen[0])
-            print(f"{path}:{statement.lineno} is not run: it calls `{seen[0]}`, which is forbidden in this lesson.")
-    if refused:
-        with _watched(forbids, []):
-            refused.clear()
+            self.found.append(CallsForbidden(path, statement.lineno, seen[0]))
+        self.end()
 
-
-def _ended_at_once(refused: ForbiddenCall) -> bool:
-    """Return True if nothing ran after a refusal: no frame on the way has a `try`, a `with` or the like.
-
-    Python takes the profiler away when it raises an error.
-    """
-    codes = [frame.f_code for frame, _ in walk_tb(refused.__traceback__)][1:]  # the first is ours
-    codes = [code for code in codes if code.co_filename != ForbiddenCall.__init__.__code__.co_filename]
-    if is_watched(codes[-1]):  # it was not even begun
-        codes.pop()
-    return not any(code.co_exceptiontable for code in codes)
+    def end(self) -> None:
+        """Raise CallsForbidden if a statement has called what is forbidden: another may have caught that."""
+        if self.found:
+            raise self.found[0]
 
 
 def _future_flags(tree: ast.Module) -> int:

@@ -13,7 +13,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.load_submission import load_submission
 from grader.judge.processes.remote_module import CallableModule, RemoteModule, no_answer, reply_of
-from grader.judge.processes.reply_schema import reply_to
+from grader.judge.processes.reply_schema import read_forbidden_statement, reply_to
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedModule, sequences_of
 from grader.judge.transcript.replay import AnsweredModule
@@ -22,6 +22,7 @@ from grader.model import Submission
 
 SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out
 
+MAX_LEFT_OUT = 20  # statements of a file's top level that call what is forbidden
 SECONDS_OF_SMALL_CALLS = 2.0  # for each call whose arguments the course keeps small, in a trace or a picture
 
 
@@ -137,6 +138,7 @@ class LearnerFunctions(LoadedSubmission):
         # their requests are sent when the submission is loaded
         self._transcripts = checks.asked_ahead if prefetch else []
         self._timed_out = False
+        self._without: list[tuple[str, int, str]] = []  # statements that call what is forbidden
 
     @property
     def is_alive(self) -> bool:
@@ -212,6 +214,7 @@ class LearnerFunctions(LoadedSubmission):
                 self.worker.close()
                 self.worker = self.workers.take()  # a fresh one: only one is ever kept
                 reply = self._request_load(self.worker)
+            reply = self._load_without_forbidden(self.worker, reply)
         except WorkerError as error:
             if self._transcripts:
                 return self._load_plainly()
@@ -224,6 +227,17 @@ class LearnerFunctions(LoadedSubmission):
         self._define(reply_of(self.worker, "load", {}, reply))
         return self.worker, reply
 
+    def _load_without_forbidden(self, worker: Worker, reply: dict[str, Any]) -> dict[str, Any]:
+        """Load again, each time in a new worker, without the statements that call what is forbidden."""
+        while (statement := read_forbidden_statement(reply)) is not None:
+            if len(self._without) == MAX_LEFT_OUT or time.monotonic() > self.deadline:
+                raise LearnerError("forbidden", "ForbiddenCall", statement[-1])
+            self._without.append(statement)
+            worker.close()
+            worker = self.worker = self.workers.take()
+            reply = self._request_load(worker)
+        return reply
+
     def _request_load(self, worker: Worker) -> dict[str, Any]:
         limits = self.limits
         worker.patience = min(limits.call_seconds, SECONDS_AFTER_TIMEOUT if self._timed_out else limits.call_seconds)
@@ -235,6 +249,7 @@ class LearnerFunctions(LoadedSubmission):
             self.submission,
             self.device,
             shared=self.workers.sharing,
+            without=self._without,
             seconds=min(MAX_SECONDS, worker.patience) if self._transcripts else None,
             **sequences_of(self._transcripts),
         )

@@ -18,6 +18,7 @@ def load_submission(
     *,
     shared: bool = False,
     watched: bool = False,
+    without: Sequence[tuple[str, int, str]] = (),
     sequences: Sequence[EncodedValue] = (),
     seeds: Sequence[int] = (),
     seconds: float | None = None,
@@ -27,6 +28,7 @@ def load_submission(
     Args:
         shared: Other lessons of the same learner may have been loaded there before.
         watched: What its expressions give can be watched; nothing is forbidden then.
+        without: Statements that are not run: file, line, and what each calls.
         sequences: The requests of whole transcripts, to be answered at once.
         seeds: Of the random generators before each sequence.
         seconds: How long all that may take; None for as long as one call may take.
@@ -45,6 +47,7 @@ def load_submission(
         names=list(lesson.kinds),
         shared=shared,
         watched=watched,
+        without=list(map(list, without)),
         device=device,
         sequences=list(sequences),
         seeds=list(seeds),

@@ -163,6 +163,15 @@ def _definitions(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[
     return {"found": _each(reply["found"], _definition), "public": _names(reply["public"])}
 
 
+def read_forbidden_statement(reply: Mapping[str, Any]) -> tuple[str, int, str] | None:
+    """Return where a load ended at a forbidden call, and what was called; None if it did not."""
+    calls = reply.get("calls")
+    if not isinstance(calls, list) or [type(part) for part in calls] != [str, int, str]:
+        return None
+    path, line, name = calls
+    return path[:MAX_LINE_CHARS], line, name[:MAX_LINE_CHARS]
+
+
 def _definition(found: Any) -> tuple[str, list[str]]:
     kind, parameters = found
     if kind not in DEFINITION_KINDS:
