@@ -25,6 +25,7 @@ from grader.source.hiding_names import (
 from grader.source.module_names import ModuleNames, attributes_of
 from grader.source.modules_in_hands import DATACLASS, names_in_other_hands
 from grader.source.own_classes import (
+    BASES,
     begins_with_a_text,
     fills_its_names,
     listed_names,
@@ -41,8 +42,19 @@ class HidingModule(ModuleNames):
     @cached_property
     def own_objects(self) -> set[str]:
         """The names that mean an object of the learner's own classes wherever they stand."""
+        if any(self._leads_on(base) for node in self._nodes if isinstance(node, ast.ClassDef) for base in node.bases):
+            return set()
         bound = {name for node in self._nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
         return {"super", *own_objects(self._nodes)} - bound
+
+    def _leads_on(self, base: ast.expr) -> bool:
+        """Return True for a class of a library, or an error of Python's, of which an attribute may be anything."""
+        base = base.value if isinstance(base, ast.Subscript) else base  # Generic[T]
+        name = last_name(base)
+        is_error = isinstance(base, ast.Name) and name.endswith(("Error", "Exception", "Warning", "Exit", "Interrupt"))
+        path = self._path(base)
+        is_layer = path.startswith("torch.nn.") and not name.endswith(("Parameter", "Buffer"))
+        return name not in BASES and not is_layer and (is_error or bool(path))
 
     @cached_property
     def _bound(self) -> set[str]:

@@ -62,12 +62,12 @@ RUNNING_TEXT = frozenset({
     "numpy.testing.measure", "numpy.f2py", "torch.ao", "torch.export", "torch.fx", "torch.hub",
     "torch.jit.CompilationUnit", "torch.jit.load", "torch.multiprocessing", "torch.nativert", "torch.onnx",
     "torch.compile", "torch.overrides", "torch.quantization", "torch.utils.benchmark", "torch.utils.bundled_inputs",
-    "torch.utils.cpp_extension", "torch.utils.model_zoo",
+    "torch.utils.cpp_extension", "torch.utils.data.datapipes", "torch.utils.model_zoo",
 })
 # Of the standard library, what a function may use without hiding anything. Of the rest nobody knows it all: much of it
 # runs a text (timeit, pdb, doctest, idlelib ...) or leads to a frame.
 HARMLESS = frozenset({
-    "__future__", "abc", "array", "atexit", "base64", "binascii", "bisect", "cmath", "codecs",
+    "__future__", "abc", "array", "atexit", "base64", "binascii", "bisect", "cmath",
     "collections", "copy", "csv", "datetime", "decimal", "errno", "fcntl",
     "fractions", "gc.collect", "gc.disable", "glob", "hashlib", "heapq", "io", "itertools", "json",
     "locale", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
@@ -79,6 +79,7 @@ HARMLESS = frozenset({
 })
 # Of modules in which something else takes any name of any object, or hands out the interpreter: these alone.
 HARMLESS_OF = {
+    "codecs": "BOM_UTF8 decode encode open",
     "contextlib": "AbstractContextManager ContextDecorator ExitStack asynccontextmanager closing contextmanager "
     "nullcontext suppress",
     "dataclasses": "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "

@@ -64,6 +64,14 @@ HIDDEN = {
     "names of a class that come while it runs": "class T:\n    for n in input():\n        locals()[n] = 1\nT()\n",
     "the same, at once": "class T:\n    vars().update({})\nT()\n",
     "a lookup in what is only called self": "def f(self, n):\n    return getattr(self, n)\nf(print, input())\n",
+    "a class that hands on what another has": "import codecs\nclass A(codecs.StreamWriter):\n    def f(self, n):\n"
+    "        return getattr(self, n)\nA(print).f(input())\n",
+    "the same, of a library": "import torch\nfrom torch.utils.data.datapipes.utils.common import StreamWrapper\n"
+    "class A(StreamWrapper):\n    def f(self, n):\n        return getattr(self, n)\nA(torch).f(input())\n",
+    "what takes any name": "from torch.utils.data.datapipes.dataframe.dataframes import CaptureGetAttr\n"
+    "CaptureGetAttr(print, input(), {}).execute()\n",
+    "an error of one's own": "class A(ValueError):\n    def f(self, n):\n        return getattr(self, n)\n"
+    "A().f(input())\n",
     "one of no object": "class A:\n    @staticmethod\n    def f(self, n):\n        return getattr(self, n)\n"
     "A().f(print, input())\n",
     "a method that is taken of its class": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
