@@ -159,6 +159,8 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     without = {(file, line): called for file, line, called in request.get("without", [])}
     # of all that lessons forbid, autograd alone can be kept for later: as a trace of it
     importing = WatchedImport(forbids, without) if AUTOGRAD in forbids else None
+    if importing:
+        gc.disable()
     files, sources = map(frozenset, zip((path, source), *siblings.values(), strict=True))
     try:
         namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)
@@ -234,5 +236,5 @@ def _answer(host: ModuleHost, request: Request, bounds: wire.Bounds) -> Reply:
     except BaseException as error:  # packing touches objects that a learner made
         return {"error": describe_error(error, host.files)}
     finally:
-        if host.keeps_garbage:
+        if host.keeps_garbage and AUTOGRAD not in host.forbids:  # there, what garbage does at its end may be kept
             gc.enable()
