@@ -50,6 +50,9 @@ def to_attempt(row: tuple[Any, ...]) -> Attempt:
 
     lesson, at, state, score, passed, digest, result = row
     attempt = Attempt(lesson, parse_time(at), state, score, bool(passed), digest, parse_json(result))
+    for key in ("checks", "mistakes"):
+        if not all(isinstance(each, dict) for each in attempt.result.get(key, ())):
+            raise ValueError(f"an entry of its {key} is no object")
     return validated(attempt, Attempt)
 
 

@@ -200,7 +200,7 @@ class Database:
     def _read_version(self, connection: sqlite3.Connection) -> int:
         """Return how many migrations the file has been through. Raises StoreError for unknown ones."""
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        if version > len(self.migrations):
+        if version not in range(len(self.migrations) + 1):
             raise StoreError(
                 f"{self.content} cannot be read: a newer version of selfattend wrote this file "
                 f"(its format is {version}, this version knows {len(self.migrations)})",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -191,6 +193,12 @@ def test_attempts_are_kept_in_a_workspace(workspace):
     second = learn("check", "argmax_2d", cwd=workspace / "basics").stdout
 
     assert attempts(workspace) == {"moving_average": 0, "argmax_2d": 2}
+    for kept in ('{"mistakes": [{"id": "a"}]}', '{"checks": [1, null]}', '{"mistakes": 5}'):  # a file somebody changed
+        with closing(sqlite3.connect(workspace / ".selfattend/progress.db")) as file, file:
+            file.execute("UPDATE attempts SET passed = 0, mistakes = 1, result = ?", (kept,))
+        for words in (["progress"], ["hint", "argmax_2d"]):
+            told = learn(*words, cwd=workspace)
+            assert "our fault" not in told.stderr and told.returncode in (0, 3), told.stderr
     assert f"before: {re.search(r'^([0-9.]+) / 10', first, re.MULTILINE)[1]}" in second
 
 

@@ -98,7 +98,8 @@ def _show_mistakes(mistakes: list[Mistake]) -> None:
     put()
     put(paint("Latest mistakes", "strong"))
     for lesson, name, says, when in mistakes:
-        put(wrap(f"{lesson}: {says.splitlines()[0]}", 2))
+        first_line = says.partition("\n")[0]
+        put(wrap(f"{lesson}: {first_line}", 2))
         put(paint(f"  [{name}], {ago(when)}", "quiet"))
 
 
