@@ -9,6 +9,7 @@ from support.factories import course
 
 from grader.course.load_course import load
 from grader.judge.examination import with_judge
+from grader.judge.processes.reply_schema import read_forbidden_statement
 from grader.model import LessonResult, Submission
 from grader.worker.loader import load as load_module
 from grader.worker.watched_import import CallsForbidden, WatchedImport
@@ -112,3 +113,12 @@ def test_a_file_that_makes_forbidden_calls_without_end_is_told_so(launcher):
     """Of more statements than are left out, the next one ends the load."""
     result = verdict_on(launcher, f"import torch\n{TRIAL}" + f"{BACK}\n" * 25)
     assert [mistake.id for mistake in result.mistakes] == ["forbidden-call"]
+
+
+@pytest.mark.parametrize(
+    "calls", [["x.py", 3, "backward"], ["mine.py", 10**18, "backward"], ["mine.py", 3, "else"], [1], 7]
+)
+def test_a_worker_that_names_another_statement_is_not_believed(calls):
+    """Only a line of the learner's own files can be left out, for what the lesson forbids."""
+    assert read_forbidden_statement({"calls": calls}, {"mine.py"}, LESSON.forbids) is None
+    assert read_forbidden_statement({"calls": ["mine.py", 3, "backward"]}, {"mine.py"}, LESSON.forbids)

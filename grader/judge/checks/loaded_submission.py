@@ -229,7 +229,9 @@ class LearnerFunctions(LoadedSubmission):
 
     def _load_without_forbidden(self, worker: Worker, reply: dict[str, Any]) -> dict[str, Any]:
         """Load again, each time in a new worker, without the statements that call what is forbidden."""
-        while (statement := read_forbidden_statement(reply)) is not None:
+        paths = {self.submission.path, *(path for path, _ in self.submission.siblings.values())}
+        forbids = self.checks.lesson.forbids
+        while (statement := read_forbidden_statement(reply, paths, forbids)) is not None:
             if len(self._without) == MAX_LEFT_OUT or time.monotonic() > self.deadline:
                 raise LearnerError("forbidden", "ForbiddenCall", statement[-1])
             self._without.append(statement)

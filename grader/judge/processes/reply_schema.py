@@ -6,7 +6,7 @@ included: judging those is the checks' work. Everything else raises `Malformed`,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from grader.worker.arrays import device_types, map_leaves, unpack_array
@@ -17,6 +17,7 @@ MAX_TEXT_CHARS = 4000  # characters of an error's text; ours cuts it at half of 
 MAX_LINE_CHARS = 1000  # of a file's name, a line of source, the name of a type or a parameter
 MAX_FRAMES = 16
 MAX_NAMES = 2000
+MAX_LINES = 1_000_000
 MAX_EVENTS = 20_000
 ERROR_KINDS = ("raised", "forbidden", "out-of-memory", "syntax")
 DEFINITION_KINDS = ("function", "class", "missing", "not-callable")
@@ -163,13 +164,15 @@ def _definitions(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[
     return {"found": _each(reply["found"], _definition), "public": _names(reply["public"])}
 
 
-def read_forbidden_statement(reply: Mapping[str, Any]) -> tuple[str, int, str] | None:
-    """Return where a load ended at a forbidden call, and what was called; None if it did not."""
+def read_forbidden_statement(
+    reply: Mapping[str, Any], paths: Collection[str], forbids: Collection[str]
+) -> tuple[str, int, str] | None:
+    """Return in which of these files, and where, a load ended at a forbidden call, and at which; None if it did not."""
     calls = reply.get("calls")
     if not isinstance(calls, list) or [type(part) for part in calls] != [str, int, str]:
         return None
     path, line, name = calls
-    return path[:MAX_LINE_CHARS], line, name[:MAX_LINE_CHARS]
+    return (path, line, name) if path in paths and 0 < line < MAX_LINES and name in forbids else None
 
 
 def _definition(found: Any) -> tuple[str, list[str]]:
