@@ -165,7 +165,7 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     try:
         namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)
     except CallsForbidden as refused:
-        return ModuleHost({}), {"calls": list(refused.args)}
+        return ModuleHost({}), {"calls": list(refused.found)}
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         return ModuleHost({}), {"error": describe_error(error, files)}
     host = ModuleHost(namespace, forbids, files)

@@ -21,11 +21,12 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, 
 Place = tuple[str, int]  # a file, a line
 
 
-class CallsForbidden(BaseException):
-    """Raised where a statement has called what is forbidden. No `Exception`: only the load as a whole catches it."""
+class CallsForbidden(ForbiddenCall):
+    """Raised where a statement has called what is forbidden; only the load as a whole catches it."""
 
     def __init__(self, path: str, line: int, name: str) -> None:
-        super().__init__(path, line, name)
+        super().__init__(name)
+        self.found = path, line, name
 
 
 class WatchedImport:

@@ -29,8 +29,8 @@ def run(source: str, **siblings: str) -> dict:
         try:
             importing = WatchedImport(LESSON.forbids, without)
             return load_module("lesson", "lesson.py", source, others, importing=importing)
-        except CallsForbidden as found:
-            path, line, name = found.args
+        except CallsForbidden as refused:
+            path, line, name = refused.found
             assert (path, line) not in without
             without[path, line] = name
 
@@ -84,11 +84,19 @@ def test_another_lesson_of_the_learner_may_end_in_a_trial(capsys):
     assert capsys.readouterr().out == "other.py:5 is not run: it calls `backward`, which is forbidden in this lesson.\n"
 
 
-def verdict_on(launcher, source: str) -> LessonResult:
+def verdict_on(launcher, source: str, siblings: dict | None = None) -> LessonResult:
     """What a judge says of a file for the lesson."""
-    submission, found = Submission("attention_gradient", "mine.py", source), []
+    submission, found = Submission("attention_gradient", "mine.py", source, siblings or {}), []
     with_judge(course(), [LESSON], launcher, "cpu", lambda judge: found.append(judge.examine(LESSON, submission, 7)))
     return found[0]
+
+
+def test_a_file_that_is_imported_in_a_call_is_watched_too(launcher):
+    """Its forbidden call is that of the call, and is told as one."""
+    right = LESSON.solution_path.read_text().replace("    scale = q.size", "    import other\n    scale = q.size")
+    other = ("other.py", f"import torch\n{TRIAL}{BACK}\n")
+    result = verdict_on(launcher, right, {"other": other})
+    assert [mistake.id for mistake in result.mistakes] == ["forbidden-call"]
 
 
 @pytest.mark.parametrize(
