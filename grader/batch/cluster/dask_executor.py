@@ -186,7 +186,7 @@ def _connect(address: str) -> Any:
         next_step = 'pip install "selfattend[cluster]"'
         raise UsageError("a cluster needs the package distributed", next_step=next_step) from None
     for name in [*logging.root.manager.loggerDict]:
-        if name.startswith("distributed"):
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):  # of which it is made
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # our own messages say what matters
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about other versions: `_require_same_program` checks ours
