@@ -54,7 +54,7 @@ class HidingModule(ModuleNames):
         is_error = isinstance(base, ast.Name) and name.endswith(("Error", "Exception", "Warning", "Exit", "Interrupt"))
         path = self._path(base)
         is_layer = path.startswith("torch.nn.") and not name.endswith(("Parameter", "Buffer"))
-        return name not in BASES and not is_layer and (is_error or bool(path))
+        return is_error or bool(path and path not in BASES and not is_layer)
 
     @cached_property
     def _bound(self) -> set[str]:

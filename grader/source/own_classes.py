@@ -16,12 +16,12 @@ from grader.source.parse import nodes_in
 from grader.source.scopes import Definition, names_bound_by
 
 OWN = ("self", "cls")
-# Of libraries, classes of which no attribute leads to other objects than their own parts. A writer of `codecs` hands on
-# what another object has, an error leads to its frames.
+# Of libraries, beside torch.nn's, classes of which no attribute leads to other objects than their own parts. A writer
+# of `codecs` hands on what another object has, an error leads to its frames.
 BASES = frozenset({
-    "object", "Module", "ModuleList", "ModuleDict", "Sequential", "Dataset", "IterableDataset", "ABC", "Generic",
-    "Protocol", "NamedTuple", "TypedDict", "Enum", "IntEnum", "StrEnum", "dict", "list", "tuple", "set", "int", "float",
-    "str", "TestCase",
+    "abc.ABC", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "torch.utils.data.Dataset",
+    "torch.utils.data.IterableDataset", "typing.Generic", "typing.NamedTuple", "typing.Protocol", "typing.TypedDict",
+    "unittest.TestCase",
 })  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))

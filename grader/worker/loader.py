@@ -32,7 +32,7 @@ def load(
 
     *siblings* maps a module name to [path, source]: the learner's other lessons, which it may import; an installed
     package of the same name comes first. Every random generator starts anew. A *watched* module has a hook round each
-    of its expressions. *importing* runs the top level in the place of `exec`. Raises what it does.
+    of its expressions. *importing* runs the top level in the place of `exec`, and may raise CallsForbidden.
     """
     _unload_earlier()
     seed_generators(device)

@@ -57,19 +57,17 @@ class WatchedImport:
                 continue
             code = compile(ast.Module([statement], []), path, "exec", flags, dont_inherit=True)
             seen: list[str] = []
+            raised: BaseException | None = None
             try:
                 with _watched(self.forbids, seen):
                     exec(code, namespace)
             except BaseException as error:
-                self._check(path, statement, seen)
-                if is_whole or isinstance(statement, DEFINITIONS) or not isinstance(error, Exception):
-                    raise
-            self._check(path, statement, seen)
-
-    def _check(self, path: str, statement: ast.stmt, seen: list[str]) -> None:
-        if seen:
-            self.found.append(CallsForbidden(path, statement.lineno, seen[0]))
-        self.end()
+                raised = error
+            self.found += [CallsForbidden(path, statement.lineno, name) for name in seen[:1]]
+            self.end()
+            may_depend = not is_whole and not isinstance(statement, DEFINITIONS) and isinstance(raised, Exception)
+            if raised is not None and not may_depend:
+                raise raised
 
     def end(self) -> None:
         """Raise CallsForbidden if a statement has called what is forbidden: another may have caught that."""

@@ -204,9 +204,9 @@ class Proof:
             if not known:
                 self.report.add(f"{function}: its family has no {what} yet; nothing is proved without.", path)
         self.report.matrix[function] = {}
-        replies = [self._record(diagnostician, 1 << index) for index in reversed(range(len(mistake_set.mistakes)))]
-        for mistake in mistake_set.mistakes:
-            self._prove_mistake(diagnostician, mistake, replies.pop())
+        recorded = [self._record(diagnostician, 1 << index) for index in range(len(mistake_set.mistakes))]
+        for mistake, replies in zip(mistake_set.mistakes, recorded, strict=True):
+            self._prove_mistake(diagnostician, mistake, replies)
         self._prove_alternatives(mistake_set)
 
     def _prove_questions(self, diagnostician: Diagnostician) -> bool:
@@ -277,7 +277,7 @@ class Proof:
         self.report.add(what, self.lesson.mistakes_path, mistake.line)
 
     def _known(self, diagnostician: Diagnostician, mistake: Mistake, may_draw: bool, replies: Replies) -> Known:
-        """Return the checks that run no line of a mistake, and what is observed of it, where both are certain."""
+        """Return the checks that run no line of a mistake, its replies, and what is surely observed of it."""
         mistake_set, outputs = diagnostician.mistake_set, diagnostician.outputs
         checks = self._reached(mistake_set, PROBE_SEED).unreached(mistake.changes, mistake.version)
         number = _number_of(mistake, mistake_set)

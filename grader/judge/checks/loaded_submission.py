@@ -211,10 +211,8 @@ class LearnerFunctions(LoadedSubmission):
         try:
             reply = self._request_load(self.worker)
             if reply.get("unclean") is True:  # an earlier lesson of this learner left traces in the process
-                self.worker.close()
-                self.worker = self.workers.take()  # a fresh one: only one is ever kept
-                reply = self._request_load(self.worker)
-            reply = self._load_without_forbidden(self.worker, reply)
+                reply = self._load_afresh(self.worker)
+            reply = self._load_without_forbidden(reply)
         except WorkerError as error:
             if self._transcripts:
                 return self._load_plainly()
@@ -227,7 +225,13 @@ class LearnerFunctions(LoadedSubmission):
         self._define(reply_of(self.worker, "load", {}, reply))
         return self.worker, reply
 
-    def _load_without_forbidden(self, worker: Worker, reply: dict[str, Any]) -> dict[str, Any]:
+    def _load_afresh(self, worker: Worker) -> dict[str, Any]:
+        """Load in another worker than this one; only one is ever kept, so that is a fresh one."""
+        worker.close()
+        self.worker = self.workers.take()
+        return self._request_load(self.worker)
+
+    def _load_without_forbidden(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Load again, each time in a new worker, without the statements that call what is forbidden."""
         paths = {self.submission.path, *(path for path, _ in self.submission.siblings.values())}
         forbids = self.checks.lesson.forbids
@@ -235,9 +239,8 @@ class LearnerFunctions(LoadedSubmission):
             if len(self._without) == MAX_LEFT_OUT or time.monotonic() > self.deadline:
                 raise LearnerError("forbidden", "ForbiddenCall", statement[-1])
             self._without.append(statement)
-            worker.close()
-            worker = self.worker = self.workers.take()
-            reply = self._request_load(worker)
+            assert self.worker is not None
+            reply = self._load_afresh(self.worker)
         return reply
 
     def _request_load(self, worker: Worker) -> dict[str, Any]:
