@@ -159,8 +159,7 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     without = {(file, line): called for file, line, called in request.get("without", [])}
     # of all that lessons forbid, autograd alone can be kept for later: as a trace of it
     importing = WatchedImport(forbids, without) if AUTOGRAD in forbids else None
-    if importing:
-        gc.disable()
+    (gc.disable if importing else gc.enable)()  # a lesson before this one may have left it off
     files, sources = map(frozenset, zip((path, source), *siblings.values(), strict=True))
     try:
         namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)

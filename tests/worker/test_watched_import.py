@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 import torch
 from support.course_files import ROOT
@@ -9,6 +11,7 @@ from support.factories import course
 
 from grader.course.load_course import load
 from grader.judge.examination import with_judge
+from grader.judge.processes.remote_module import RemoteModule
 from grader.judge.processes.reply_schema import read_forbidden_statement
 from grader.model import LessonResult, Submission
 from grader.worker.loader import load as load_module
@@ -115,6 +118,18 @@ def test_a_trial_at_the_end_of_a_file_does_no_harm(launcher, trial):
     result = verdict_on(launcher, f"{right}\nimport torch\n{TRIAL}{trial}")
     assert (result.score, result.mistakes) == (10.0, ()), result.weaknesses
     assert "is not run: it calls `backward`" in result.output
+
+
+def test_garbage_is_collected_again_in_the_lesson_that_comes_next(launcher):
+    """It is not where autograd is forbidden; a worker may serve another lesson of the same learner then."""
+    source = "import gc\ndef f():\n    return gc.isenabled()\n"
+    what = {"name": "work", "path": "work.py", "source": source, "siblings": {}, "names": ["f"], "device": "cpu"}
+    found = []
+    with closing(launcher.lease()) as worker:
+        for forbids in (LESSON.forbids, ()):
+            worker.request("load", **what, forbids=list(forbids), shared=True)
+            found.append(RemoteModule(worker, {"f": "function"}).f())
+    assert found == [False, True]
 
 
 def test_a_file_that_makes_forbidden_calls_without_end_is_told_so(launcher):
