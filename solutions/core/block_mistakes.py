@@ -59,6 +59,9 @@ def low_scores(rand):
 
 X = draw(2, 5, 12)
 ask("two calls", X, by=lambda made, x: bool((made(x) == made(x)).all()), stage="")
+OUT, W2 = ({name: torch.zeros(SHAPES[name])} for name in ("attn.wo.weight", "ffn.w2.weight"))
+for zeros in (OUT, W2, OUT | W2):  # of two mistakes one is seen alone where the other's branch gives nothing
+    ask(f"zeros in {' and '.join(zeros)}", X, own=lambda rand, zeros=zeros: zeros, stage="")
 ask("in training mode", draw(4, 5, 12), by=is_alike_in_training, aside=True)
 ask("a slice of a larger tensor", X, by="on_slices", aside=True)
 ask("allowed scores of 0", X, mask=PAST, own=lambda rand: {"attn.wq.weight": torch.zeros(12, 12)}, aside=True,

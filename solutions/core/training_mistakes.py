@@ -76,8 +76,7 @@ def repeated(token):
 
 def steep(rand):
     """All scores are 0, and the gradient of a single position has a norm of nearly 200."""
-    zeros = {"layers.1.weight": torch.zeros(V, D), "layers.1.bias": torch.zeros(V)}
-    return {"layers.0.weight": torch.full((V, D), 100.0), **zeros}
+    return likely(0.0) | {"layers.0.weight": torch.full((V, D), 100.0), "layers.1.weight": torch.zeros(V, D)}
 
 
 def prepared(subject, function, state, lr=0.5, by="__call__"):
@@ -103,9 +102,8 @@ def story(subject, function, rand):
             fresh = True
         elif event[0] == "step":
             found = any(gradient is not None and bool(gradient.any()) for gradient in event[1].values())
-            old = "a step on an old gradient" if found else "a step without a gradient"
             new = "a step" if found else "a step after its gradient was erased"
-            told.append(new if fresh else old)
+            told.append(new if fresh else "a step on an old gradient" if found else "a step without a gradient")
             fresh = False
     told += ["a gradient that no step used"] if fresh else []
     told += [WITHOUT] if moved and not any(event[0] == "step" for event in events) else []
