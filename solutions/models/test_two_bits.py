@@ -184,7 +184,7 @@ def size_of_steps(submission, rand, steps):
     submission.fit(model, text(rand, 90), starts, T, submission.make_report(steps))
     changes = model.state()["state"]["layers.1.weight"] - state["layers.1.weight"]
     sizes = changes.abs().flatten().sort().values / steps
-    return sizes[-1].item(), bool(sizes[len(sizes) // 4] > 0.5 * sizes[-1])
+    return sizes[-1].item(), bool(sizes[len(sizes) // 4] >= 0.5 * sizes[-1])  # a schedule may end with no step at all
 
 
 def explain(loss, losses, submission, rand):
@@ -201,13 +201,16 @@ def explain(loss, losses, submission, rand):
             "numbers of a transformer hardly move so. Take AdamW."
         )
     largest, _ = size_of_steps(submission, rand, 100)
-    if largest > 0.03:
+    if largest > 0.012:  # AdamW moves them by its rate, and by less where it has overshot
         return f"{said}In 100 steps numbers move by {largest:.2g} a step: the rate is too high. Try 0.001."
     if largest < 1e-4:
         return f"{said}In 100 steps numbers move by {largest:.1g} a step only: the rate is too low. Try 0.001."
     if abs(loss - BIGRAM) < 0.03:
         return f"{said}1.646 is what pairs of words tell: your model does not use what stands further back."
-    return f"{said}It has not learned all that there is: a higher rate, or more in the blocks?"
+    return (
+        f"{said}It has not learned all that there is. Two blocks and AdamW with a rate of 0.001 to 0.003 are enough: does "
+        "yours have both, and is each target the word that comes next?"
+    )
 
 
 # --- the model, untrained ---------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ WRONG = [
     ("tb-large-start", "Your own losses went from"),
     ("tb-two-ahead", "Your own losses went from"),
     (SGD, "as SGD does"),
-    (ADAMW | {"warm": "0.3"}, "the rate is too high"),
+    *((ADAMW | {"warm": rate}, "the rate is too high") for rate in ("0.3", "0.03", "0.3 * min(1.0, step / 50)")),
     (ADAMW | {"warm": "1e-6"}, "the rate is too low"),
 ]
 
