@@ -208,8 +208,8 @@ def explain(loss, losses, submission, rand):
     if abs(loss - BIGRAM) < 0.03:
         return f"{said}1.646 is what pairs of words tell: your model does not use what stands further back."
     return (
-        f"{said}It has not learned all that there is. Two blocks and AdamW with a rate of 0.001 to 0.003 are enough: does "
-        "yours have both, and is each target the word that comes next?"
+        f"{said}It has not learned all that there is. Two blocks and AdamW with a rate of 0.001 to 0.003 are enough: "
+        "does yours have both, and is each target the word that comes next?"
     )
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import CompletedProcess
 
 from support.command_server import run_command
 from support.learn_command import ROOT, environment, learn, start_workspace
+
+from grader.course.load_course import load
+from grader.model import LessonResult
+from grader.store import Store
 
 SHORT = """
 import sys
@@ -54,7 +60,8 @@ def test_weights_are_written_when_all_is_done_and_then_checked(tmp_path):
     said = done.stdout.splitlines()
     assert any(line.split() == ["tiny_gpt", "yours"] for line in said)
     assert any(line.split() == ["adamw", "the", "reference"] for line in said)
-    assert sum(line.startswith("step ") for line in said) == 2 and said[-1] == "Written to models/tiny_gpt.safetensors."
+    assert sum(line.startswith("step ") for line in said) == 2
+    assert "Written to models/tiny_gpt.safetensors." in said and said[-1].strip() == "learn check tiny_gpt"
     raw = weights.read_bytes()
 
     stopped = build(work, INTERRUPTED)
@@ -73,9 +80,8 @@ def test_weights_of_the_reference_are_not_left_as_the_learners(tmp_path):
     done = build(work)
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == (
-        "Nothing is kept: that was the reference. Write models/tiny_gpt.py, then build yours."
-    )
+    assert "Nothing is kept: that was the reference. Write models/tiny_gpt.py, then build yours." in done.stdout
+    assert done.stdout.splitlines()[-1].strip() == "learn read softmax"
     assert not (work / "models/tiny_gpt.safetensors").exists()
 
 
@@ -88,6 +94,19 @@ def test_it_says_that_the_file_of_its_own_lesson_is_no_piece(tmp_path):
     assert done.returncode == 0, done.stderr
     said = "This is made of the lessons before it, without models/two_bits.py: `learn check two_bits` tries that."
     assert said in " ".join(done.stdout.split())
+    assert any(line.split() == ["gpt", "the", "reference"] for line in done.stdout.splitlines())  # unsolved as it is
+
+
+def test_after_the_last_lesson_of_the_way_comes_its_model(tmp_path):
+    """`learn check` names the command that lets it write, and then the lesson that comes next."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    with Store.open(work / ".selfattend/progress.db") as store:
+        for name in load(ROOT).ways["shortest"].lessons[:-1]:
+            store.record_attempt(LessonResult(name, "graded", 10.0, True, "cpu", 1, 0.1), "", datetime.now(UTC))
+    (work / "models/generate.py").write_text((ROOT / "solutions/models/generate.py").read_text())
+    said = learn("check", "generate", cwd=work, course=ROOT).stdout
+
+    assert re.search(r"Next\s+learn build two_bits\s.*learn read layer_norm", said, re.DOTALL), said
 
 
 def test_without_a_name_it_lists_what_can_be_built_and_what_is_missing(tmp_path):

@@ -10,7 +10,7 @@ import click
 
 from grader.cli.check.check import source_digest
 from grader.cli.context import CourseContext, find_context, short_path
-from grader.cli.learn.next_step import show_next
+from grader.cli.learn.next_step import next_step, show_next
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option
 from grader.errors import SubmissionError, UsageError
@@ -59,6 +59,7 @@ def command(ctx: click.Context, lesson: str | None, seed: int) -> None:
         put(wrap(f"This is made of the lessons before it, without {path}: `{check}` tries that."))
     put()
     _train(context, chosen, submission, seed, pieces.get(chosen.name, True))
+    show_next(*next_step(context, context.progress()))
 
 
 def _list_models(context: CourseContext) -> None:
@@ -102,8 +103,7 @@ def _assemble(context: CourseContext, lesson: Lesson) -> tuple[Submission, dict[
         path = stand_in if is_file(stand_in) else lessons[name].solution_path
         siblings[name] = (str(path), strip_marks(read_file(path)))
         waiting += imported_modules(siblings[name][1])
-        if path != stand_in:
-            is_own[name] = False
+        is_own[name] = False
     return Submission(plan.stem, str(plan), source, siblings), {
         name: is_own[name] for name in lessons if name in is_own
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from grader.cli.context import CourseContext
-from grader.cli.learn.next_step import show_worth, step_at_end, step_without_hints
+from grader.cli.learn.next_step import is_gone, last_model, show_worth, step_at_end, step_without_hints
 from grader.course.learner_copy import passed_words
 from grader.course.questions import has_questions
 from grader.files import is_file
@@ -50,7 +50,13 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
     asked = Suggestion("3 questions on it (2 min).", f"learn quiz {result.lesson}")
     lesson, is_new = run.context.course.lessons[result.lesson], not run.progress[result.lesson].solved
     more = [asked] if is_new and has_questions(lesson) else []
-    if is_new and is_file(lesson.build_path):
+    way = run.context.way
+    is_at_end = is_new and lesson.name in way.lessons and is_gone(way, solved)
+    model = last_model(run.context.course, way) if is_at_end else ""
+    if model:
+        more.insert(0, first)
+        first = Suggestion(f"You have gone {way.title}: let your model write.", f"learn build {model}")
+    if is_new and is_file(lesson.build_path) and lesson.name != model:
         more.append(Suggestion("See a model of your own lessons train.", f"learn build {result.lesson}"))
     return replace(result, suggestions=(first, *more, *result.suggestions[1:]))
 

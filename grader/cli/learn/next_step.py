@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import click
 
@@ -53,15 +53,23 @@ def _show_map(context: CourseContext, progress: dict[str, LessonProgress]) -> No
         put(f"{drawn:<{longest}}" + wrap(title, longest).lstrip())
         if part is way:
             put()
-    if way.name != FULL_WAY and all(progress[name].solved for name in way.lessons) and _is_left(progress):
+    solved = [name for name, known in progress.items() if known.solved]
+    if is_gone(way, solved) and len(solved) < len(progress):
         put()
-        models = [name for name in way.lessons if is_file(course.lessons[name].build_path)]
-        writes = f"`learn build {models[-1]}` lets it write, " if models else ""
+        model = last_model(course, way)
+        writes = f"`learn build {model}` lets it write, " if model else ""
         put(wrap(f"You have gone {way.title}: {writes}`learn quiz` is the assessment, and what is left comes next."))
 
 
-def _is_left(progress: dict[str, LessonProgress]) -> bool:
-    return not all(known.solved for known in progress.values())
+def is_gone(way: Way, solved: Collection[str]) -> bool:
+    """Return True if a learner is at the end of a shorter way."""
+    return way.name != FULL_WAY and set(way.lessons) <= set(solved)
+
+
+def last_model(course: Course, way: Way) -> str:
+    """Name the last model on a way that can be built; "" if there is none."""
+    models = [name for name in way.lessons if is_file(course.lessons[name].build_path)]
+    return models[-1] if models else ""
 
 
 def _after(course: Course, track: Track) -> str:
