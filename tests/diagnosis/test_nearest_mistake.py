@@ -75,7 +75,7 @@ def test_a_mistake_that_is_not_in_the_table_gets_no_other_name(lesson, function,
     diagnostician = shared(lesson, function)
     outputs, mistakes = diagnostician.outputs, diagnostician.mistake_set.mistakes
     every = {size: outputs.sets(size) for size in range(1, diagnostician.mistake_set.together + 1)}
-    joinable, pairs, tried, misnamed = outputs.joinable, outputs.rare_pairs, 0, set()
+    joinable, pairs, tried, misnamed = outputs.joinable, outputs.rare_pairs, 0, dict[str, list[str]]()
     rare = {mistake.id for mistake in mistakes if mistake.alone}
     for mistake in some_of(diagnostician, few):
         rows = sum(1 << number for number, each in enumerate(mistakes) if each.id == mistake.id)
@@ -85,7 +85,8 @@ def test_a_mistake_that_is_not_in_the_table_gets_no_other_name(lesson, function,
         named = diagnostician.diagnose(outputs.subject_with((mistake,))).named
         tried += 1
         of_a_pair = rare if len(named) > 1 else ()
-        misnamed |= {(mistake.label, each.id) for each in named if each.says.endswith(".)") or each.id in of_a_pair}
+        if others := [each.id for each in named if each.says.endswith(".)") or each.id in of_a_pair]:
+            misnamed[mistake.label] = others
 
     assert len(misnamed) <= (0.12 if lesson in HARD else 0.02) * tried + 2, f"of {tried}: {misnamed}"
 
