@@ -53,6 +53,29 @@ def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
     assert "Line 9 is where it goes wrong: with the reference's `weights` in place of" in line.says
 
 
+CUT = """import torch
+
+
+def generate(model, ids, max_new_tokens, max_len, pick):
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        for _ in range(max_new_tokens):
+            ids = ids[:, -max_len:]
+            logits = model(ids)[:, -1]
+            ids = torch.cat([ids, pick(logits)[:, None]], dim=1)
+    model.train(was)
+    return ids
+"""
+
+
+def test_no_line_is_blamed_for_a_variable_that_an_earlier_one_has_overwritten(launcher: Launcher) -> None:
+    """Where the text is cut for the model and kept so, the line that appends to it is right; the mistake has a name."""
+    result = judge_source(launcher, "generate", CUT)
+
+    assert not result.lines and [mistake.id for mistake in result.mistakes] == ["gn-text-cropped"]
+
+
 TWICE_WRONG = """import torch
 
 

@@ -93,6 +93,9 @@ class LineFinder:
         self.is_uncertain |= trial is not None and index is None
         if trial is None or index is None:
             return None
+        self.is_uncertain = self._is_overwritten(index, trial.right)
+        if self.is_uncertain:  # what it was given is right in itself, and no longer what belongs there
+            return None
         step = self.trace.steps[index]
         passes = self.trace.passes[step.number]
         which = passes.index(index) + 1 if len(passes) > 1 else 0
@@ -128,6 +131,21 @@ class LineFinder:
         if arrays and (self.trace.steps[index].place.tests or self._is_alike(arrays[0], index)):
             return None  # there it may be made in another way, or go wrong as well
         return [*elsewhere, index][0]
+
+    def _is_overwritten(self, index: int, expected: Right) -> bool:
+        """Return True if a variable that a step takes has lost what the reference keeps under the name of its own.
+
+        `ids = ids[:, -n:]` is right for the model, and no longer the text to which a token is appended.
+        """
+        steps = self.trace.steps
+        for other in self.trace.ancestors(index) - {index}:
+            for name in steps[other].place.names:
+                made_of = sorted(self.trace.ancestors(other) - {other})
+                before = [each for each in made_of if name in steps[each].place.names]
+                both = [match.right.name for each in (*before[-1:], other) if (match := self.matcher.equal(each))]
+                if len(both) == 2 and both[0] == expected.name != both[1]:
+                    return True
+        return False
 
     def _is_of_a_layer(self, index: int) -> bool:
         """Return True for what a layer made elsewhere gives, which may be to blame."""
