@@ -109,6 +109,16 @@ def test_each_line_has_its_shapes_up_to_where_right_ends(launcher: Launcher) -> 
     assert (answer[1], answer[3]) == ("return", False)
 
 
+def test_a_truth_value_and_a_large_number_are_written_as_python_does(launcher: Launcher) -> None:
+    """No 0 for False, and no power of ten for what counts something."""
+    source = "def softmax(x, dim=-1):\n    grows = x.numel() > 10**6\n    most = 10**6\n    return x * 1.0\n"
+    told = [
+        text for line, notes in describe_lines(trace(launcher, "softmax", source), source) for text in notes[0].says
+    ]
+
+    assert {"grows = False", "most = 1000000"} <= set(told)
+
+
 def test_what_is_unpacked_of_a_generator_has_its_shapes(launcher: Launcher) -> None:
     """Each function has a call of its own; q, k and v stand at the line that unpacks them."""
     split, merge, whole = trace(launcher, "multi_head", UNPACKED)

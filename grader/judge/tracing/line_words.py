@@ -8,7 +8,7 @@ from typing import Any
 from grader.judge.tracing.matching import Right, is_equal
 from grader.judge.tracing.numbers_elsewhere import CONSTANT, STEP
 from grader.judge.tracing.relations import EQUAL, relate
-from grader.judge.tracing.trace import Trace, is_number
+from grader.judge.tracing.trace import Trace, describe_number, is_number
 from grader.judge.tracing.wrong_line import WrongStep
 from grader.judge.values.compare import is_array
 from grader.model import WrongLine
@@ -101,7 +101,7 @@ class _Words:
         if expected is None:
             return f"{here} is the first value that is none of the reference's, nor made from one by a change of form."
         if is_number(expected.value):
-            known = f", which is {_short(value)}" if here != f"`{_short(value)}`" else ""
+            known = f", which is {describe_number(value)}" if here != f"`{describe_number(value)}`" else ""
             return f"with {self._number(found, expected)} in place of {here}{known}, the answer is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):
@@ -121,7 +121,7 @@ class _Words:
 
     def _number(self, found: WrongStep, expected: Right) -> str:
         """Say which number belongs in a place."""
-        number = _short(expected.value)
+        number = describe_number(expected.value)
         if found.number_is == STEP:
             return f"{self.name(expected)}, which is {number},"
         return number if found.number_is == CONSTANT else f"`{found.number_is}`"
@@ -135,7 +135,3 @@ class _Words:
             return WITHOUT_QUOTE
         text = self.lines[first - 1].encode()[begin:end].decode(errors="replace")
         return f"`{text}`" if len(text) <= MAX_SHOWN_CHARS else WITHOUT_QUOTE
-
-
-def _short(number: float) -> str:
-    return f"{number:.4g}" if isinstance(number, float) else str(number)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from grader.judge.tracing.shapes import TracedCall, TracedValue
+from grader.judge.tracing.trace import describe_number
 from grader.source.parse import nodes_in, parse
 
 
@@ -75,7 +76,7 @@ def _describe_value(value: TracedValue, letters: Mapping[str, int]) -> str:
     by_size = {size: letter for letter, size in letters.items()}
     which = f", pass {value.which_pass}" if value.which_pass else ""
     if not isinstance(value.value, tuple):
-        return f"= {value.value:.4g}{which}"
+        return f"= {describe_number(value.value)}{which}"
     dtype = "" if value.dtype == "float32" else f" {value.dtype}"
     named = [by_size.get(size, str(size)) for size in value.value]
     shape = _tuple(map(str, value.value))

@@ -155,6 +155,11 @@ def is_number(value: Any) -> bool:
     return type(value) in (bool, int, float)
 
 
+def describe_number(number: float) -> str:
+    """Write a number in few digits; a whole one, and a truth value, as Python does."""
+    return f"{number:.4g}" if isinstance(number, float) else str(number)
+
+
 def is_value(value: Any) -> bool:
     """Return True for what can be compared: an array or a number."""
     return is_array(value) or is_number(value)
