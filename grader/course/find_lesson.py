@@ -12,7 +12,7 @@ def aliases(course: Course) -> dict[str, str]:
 
 
 def find_lesson(course: Course, name: str) -> Lesson:
-    """Return the lesson with this name, alias, number or unambiguous beginning of a name.
+    """Return the lesson with this name, alias, number or unambiguous beginning of a name, or with this function.
 
     Case and hyphens do not matter; a path in the workspace (`core/attention.py`) works too.
     Raises UnknownLesson with the nearest names.
@@ -26,12 +26,21 @@ def find_lesson(course: Course, name: str) -> Lesson:
     matching = {lesson: None for known, lesson in names.items() if key and known.startswith(key)}
     if len(matching) == 1:
         return course.lessons[next(iter(matching))]
+    having = [lesson for lesson in course.lessons.values() if find_function(lesson, name)]
+    if len(having) == 1 and not matching:
+        return having[0]
     for track in course.tracks:
         if track.name == key:
             what = f'"{name}" is a track: its lessons are {", ".join(track.lessons)}'
             raise UnknownLesson(what, next_step="learn list")
     guesses = list(matching) or _nearest_names(key, names)
     raise UnknownLesson(_explain_unknown(name, guesses, ambiguous=bool(matching)), next_step="learn list")
+
+
+def find_function(lesson: Lesson, name: str) -> str | None:
+    """Return the function of a lesson that was typed in place of the lesson's name; None if that was typed."""
+    key = _key(name)
+    return None if key == lesson.name else next((each for each in lesson.kinds if each.lower() == key), None)
 
 
 def _lesson_by_number(course: Course, number: str) -> Lesson:

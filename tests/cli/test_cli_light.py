@@ -378,6 +378,13 @@ def test_hints_climb_their_ladder_and_are_counted(workspace):
     assert json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"][0]["hints_used"] == 3
 
 
+def test_a_function_in_place_of_its_lesson_asks_for_its_hints(tmp_path):
+    """Of a lesson with several functions the one that is named, though another comes first."""
+    said = learn("hint", "get_batch", cwd=start_workspace(tmp_path / "work", ROOT), course=ROOT).stdout
+
+    assert said.startswith("get_batch  hint 1 of 4")
+
+
 def test_a_hint_can_be_read_again(workspace):
     """`--rung` repeats a hint; it counts once."""
     first = learn("hint", "moving_average", cwd=workspace).stdout

@@ -15,6 +15,7 @@ from support.course_maker import STUB, SYLLABUS, front, make_course
 
 from grader.cli.lesson_parameters import choose_lessons
 from grader.course import aliases, find_lesson, load, locate, read_functions, read_parts
+from grader.course.find_lesson import find_function
 from grader.errors import CourseError, UnknownLesson
 from grader.model import Limits
 
@@ -402,6 +403,16 @@ def test_a_former_name_still_means_the_lesson(tmp_path):
     assert find_lesson(course, "variance").name == "spread"
     assert find_lesson(course, "var").name == "spread"
     assert aliases(course) == {"variance": "spread"}
+
+
+def test_a_function_means_its_lesson_where_one_lesson_alone_has_it():
+    """`split_heads` is of multi_head, `fit` of several; what is typed in place of a lesson asks for its function."""
+    course = load(ROOT)
+    assert find_lesson(course, "split_heads").name == find_lesson(course, "Merge-Heads").name == "multi_head"
+    with pytest.raises(UnknownLesson):
+        find_lesson(course, "fit")
+    assert find_function(course.lessons["language_batches"], "get-batch") == "get_batch"
+    assert find_function(course.lessons["layer_norm"], "layer_norm") is None
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from grader.cli.context import CourseContext, find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option, json_option
 from grader.cli.output import put_json
+from grader.course.find_lesson import find_function
 from grader.errors import UsageError
 from grader.files import is_file
 from grader.model import SCHEMA, Lesson
@@ -28,18 +29,20 @@ from grader.terminal.text import plural
 def command(ctx: click.Context, lesson: str | None, function: str | None, rung: int | None, as_json: bool) -> None:
     """Show the next hint for LESSON: each gives away a little more.
 
-    Without LESSON, your current lesson. How many you have used is kept, and the assessment mentions it.
+    Without LESSON, your current lesson; a function's name is that of its lesson, and asks for its hints. How many you
+    have used is kept, and the assessment mentions it.
 
     \b
     Example:
       learn hint softmax
-      learn hint multi-head --function merge_heads
+      learn hint merge_heads
     """
     context = find_context(ctx)
     chosen = context.lesson(lesson)
     ladders = {name: ladder for name, ladder in chosen.hints.items() if ladder}
     if not ladders:
         raise UsageError(f'the lesson "{chosen.name}" has no hints', next_step=f"learn read {chosen.name}")
+    function = function or (lesson and find_function(chosen, lesson)) or None
     if function is not None and function not in ladders:
         raise _unknown_function(chosen, function, list(ladders))
     name, number = _next(context, chosen, function, rung)
