@@ -259,11 +259,12 @@ def test_blocked_ahead(submission, reference, rand):
 
 
 def low_scores(submission, reference, rand, gamma, x, mask):
-    """Compare blocks whose keys are turned round: scores are near -2000."""
+    """Compare blocks whose keys are turned round: scores are near -2000, of which float32 keeps 3 decimals."""
     state = numbers(reference, rand)
     state["norm1.weight"], state["norm1.bias"] = gamma, torch.full((D,), 32.0)  # 32 · 32 · 4 / √4 = 2048
     state["attn.wq.weight"], state["attn.wk.weight"] = torch.eye(D), -torch.eye(D)
-    assert_same_block((built(submission, state), built(reference, state)), x, mask)
+    state["attn.wv.weight"] = torch.eye(D) - 1 / D  # the values are as if there were no 32
+    assert_same_block((built(submission, state), built(reference, state)), x, mask, atol=2e-3)
 
 
 # --- gradients --------------------------------------------------------------------------------------------------------
