@@ -91,6 +91,31 @@ def test_two_mistakes_at_once_are_both_named():
         assert named == {mistake.id for mistake in mistakes}, labels
 
 
+VIEWED = """import torch.nn.functional as F
+
+
+def train_step(model, optimizer, inputs, targets):
+    model.train()
+    logits = model(inputs)
+    loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1))
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def train(model, optimizer, batches):
+    return [train_step(model, optimizer, *batch) for batch in batches]
+"""
+
+
+def test_an_error_that_a_named_mistake_does_not_explain_is_told_beside_it(launcher):
+    """Gradients that pile up have a name; that `view` refuses a slice has nothing to do with them."""
+    named = judge_source(launcher, "training", VIEWED).mistakes
+
+    assert [each.id for each in named if each.function == "train_step"] == ["exception", "tr-no-zero-grad"]
+    assert "training.py:7" in named[0].says and "`reshape`" in named[0].suggests
+
+
 def test_a_tuple_in_place_of_a_dict_is_told_its_keys():
     """The parts of a dict without their names are told to be one, whether they are all there; so is one in a tuple."""
     diagnostician = shared("attention_gradient", "two_tokens")

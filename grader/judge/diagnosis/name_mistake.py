@@ -41,7 +41,8 @@ class Diagnosis:
         first_wrong: The first of them, the submission's answer and the reference's.
         wrong_answers: All wrong answers of the submission, and the reference's.
         format_note: What is wrong with the form of the answers: a list in place of a tensor, say.
-        raises: Beside what is named, an error is raised.
+        raises: Beside what is named, which explains most that was seen, an error is raised.
+        raises_besides: Beside what is named, which explains all that counts, an error is raised.
         facts: Where nothing has a name, sentences on what the answers depend on.
         sizes: What each size is in what the first wrong probe asks.
     """
@@ -53,6 +54,7 @@ class Diagnosis:
     wrong_answers: list[tuple[Any, Any]] = field(default_factory=list)
     format_note: str = ""
     raises: bool = False
+    raises_besides: bool = False
     facts: list[Fact] = field(default_factory=list)
     sizes: Sizes = field(default_factory=dict)
     counterexamples: list[Counterexample] = field(default_factory=list)
@@ -85,7 +87,9 @@ class Diagnostician:
         if diagnosis.first_wrong is None:
             return diagnosis
         matcher = MistakeMatcher(self.outputs, seen)
-        diagnosis.named = self._name(self.explain(matcher)) or self._name_nearest(matcher, diagnosis)
+        mistakes = self.explain(matcher)
+        diagnosis.raises_besides = self._raises_besides(mistakes, seen)
+        diagnosis.named = self._name(mistakes) or self._name_nearest(matcher, diagnosis)
         if diagnosis.named:
             return diagnosis
         changed, notes = self._reformat(seen)
@@ -210,6 +214,14 @@ class Diagnostician:
         answers = [(found, observe(probe, subject, self.arrays)) for probe, found in raised]
         alike = [found.about == answer.about for found, answer in answers if isinstance(answer, Raised)]
         return any(alike) or not alike
+
+    def _raises_besides(self, mistakes: Sequence[Mistake], seen: Observations) -> bool:
+        """Return True if a probe aside saw an error that these mistakes do not make."""
+        asked = [probe for probe in self.probes if probe.aside and isinstance(seen[probe.name], Raised)]
+        if not mistakes or not asked or any(probe.name in each.only for probe in asked for each in mistakes):
+            return False
+        subject = self.outputs.subject_with(mistakes)
+        return any(not agree(seen[probe.name], observe(probe, subject, self.arrays), probe) for probe in asked)
 
     def _compare(self, seen: Observations) -> Diagnosis:
         """Sort the probes by whether they were answered as the reference answers them."""

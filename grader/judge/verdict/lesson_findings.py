@@ -111,6 +111,8 @@ def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Dia
         finding.stages += _quote(function, bad)  # it waits for another function, whose faults show in its answers
         return
     finding.named += diagnosis.named
+    if diagnosis.raises_besides:
+        finding.named += name_by_errors(facts, function, [check for check in bad if check.outcome == "raised"])
     finding.counterexamples += diagnosis.counterexamples
     if diagnosis.format_note:
         says = f"`{function}`: {diagnosis.format_note}"

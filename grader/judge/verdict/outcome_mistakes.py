@@ -27,7 +27,7 @@ ADVICE = {  # on what is regular in wrong answers, by its kind
     "all-zero": "Find the first line whose value is 0 everywhere: print each.",
     "wrong-factor": "Look for a constant that is missing, is there twice, or is another one.",
     "wrong-scale": "Print what all values are scaled by, for two inputs, and compare it with the formula.",
-    "wrong-weights": "Look at the scale of the scores, and at the axis along which they are summed.",
+    "wrong-weights": "Print the scores, their exponentials and what divides them; compare each with the formula.",
     "wrong-order": "Print the shapes, and follow the order of the axes line by line.",
     "wrong-parts": "Return them in the order of the statement.",
     "inverted": "Turn it round.",
