@@ -230,6 +230,9 @@ def test_a_file_from_elsewhere_uses_the_lessons_of_the_workspace(workspace, tmp_
     elsewhere.write_text(f"{solution}\n\nfrom moving_average import moving_average\n")
     assert learn("check", "argmax_2d", "--file", str(elsewhere), cwd=workspace).returncode == 0
     assert "No module named" in learn("check", "argmax_2d", "--file", str(elsewhere), cwd=tmp_path).stdout
+    copy = workspace / "copy.py"  # in the workspace, and in no folder of a track
+    copy.write_text(elsewhere.read_text())
+    assert learn("check", "argmax_2d", "--file", str(copy), cwd=workspace).returncode == 0
 
 
 def test_the_next_lesson_is_one_that_is_not_solved(workspace):

@@ -170,7 +170,7 @@ def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
             submission = (
                 read_notebook(path, lesson.name)
                 if path.suffix == SUFFIX
-                else read_submission(path, lesson, run.context.course, within, workspace=None if within else root)
+                else read_submission(path, lesson, run.context.course, within, workspace=root)
             )
     except SubmissionError as error:
         if not several:
