@@ -54,6 +54,7 @@ ERRORS = (
     ('Check the spelling of the', 'import torch.nn.functionals'),
     ('Check the spelling of the', 'from torch import sotfmax'),
     ('Write it with torch:', 'import einops'),
+    ('Write it with torch. A lesson of yours', 'import transformers_magic'),
     ('Write it with torch:', 'from einops import rearrange'),
     ('Import it at the top of the', 'numpy.exp(1)'),
     ('Set it before this line,', 'def f():\n    total += 1\nf()\n'),

@@ -66,8 +66,10 @@ HINTS = tuple(Hint(*row) for row in (
      "Compute from the arguments alone."),
     (r"No module named '(torch|numpy|math)\b|cannot import name", "There is no such name in that module.",
      "Check the spelling of the import."),
+    (r"No module named 'einops\b", "Only torch, numpy, the standard library and your own lessons are there.",
+     "Write it with torch: `rearrange` is `reshape` and `transpose`."),
     (r"No module named", "Only torch, numpy, the standard library and your own lessons are there.",
-     "Write it with torch: `rearrange` is `reshape` and `transpose`; a lesson of yours has to lie beside this file."),
+     "Write it with torch. A lesson of yours is found where it lies in this file's folder, or in one beside that."),
     # --- names
     (r"name '(torch|nn|F|math|np|numpy)' is not defined", "That module was never imported.",
      "Import it at the top of the file."),
