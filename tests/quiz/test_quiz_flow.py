@@ -295,6 +295,8 @@ def test_plain_lines_through_a_pipe(workspace):
         assert word not in done.stdout
     assert done.stdout.count("> ?") == 10 and "Again: Topic topic0" in done.stdout
     assert "This session: 0.0 of 10   0 of 5 right, and of 5 asked again 0" in done.stdout
+    stopped = workspace.learn("quiz", "topic1", stdin="?\nq\n?\n")
+    assert "Not read" not in stopped.stdout and "Stopped. 1 of 3 questions answered and kept." in stopped.stdout
 
 
 @pytest.mark.parametrize("line", ["48 | very", "1/2 |", "48 | 0.8"])

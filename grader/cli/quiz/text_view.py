@@ -60,7 +60,7 @@ class TextView:
         while True:
             line = self.prompter.ask("> ")
             typed = line.strip().lower()
-            if self.prompter.interactive and typed in (STOP_KEY, "quit"):
+            if typed in (STOP_KEY, "quit"):
                 if typed in turn.question.details.get("symbols", ()):
                     return line, ""  # the letter of a query, in a formula
                 raise EOFError
@@ -137,10 +137,10 @@ class TextView:
 
 
 def ask_prediction(prompter: Prompter, prompt: str) -> float | None:
-    """Ask for a score from 0 to 10; None for Enter alone. Raises EOFError, for q at a terminal too."""
+    """Ask for a score from 0 to 10; None for Enter alone. Raises EOFError, for q too."""
     while True:
         typed = prompter.ask(prompt)
-        if prompter.interactive and typed.strip().lower() in (STOP_KEY, "quit"):
+        if typed.strip().lower() in (STOP_KEY, "quit"):
             raise EOFError
         if not typed.strip():
             return None
