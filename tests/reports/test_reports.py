@@ -142,6 +142,15 @@ def test_the_most_important_findings_fit_a_screen():
     assert text.endswith("Next  learn check softmax\n")
 
 
+@given(st.integers(20, 100), st.lists(st.sampled_from(["softmax", "positional_encoding", "block"]), max_size=4))
+def test_a_command_that_comes_next_stands_whole_in_a_line(width, names):
+    """However narrow the terminal is, each can be copied, if it is not wider than that itself."""
+    commands = ["learn hint softmax", *(f"learn read {name}" for name in dict.fromkeys(names))]
+    text = assessment(replace(FAILED, suggestions=tuple(Suggestion("", each) for each in commands)), Layout(width))
+
+    assert all(any(each in line for line in text.splitlines()) for each in commands if len(each) + 6 <= width), text
+
+
 def test_a_long_failing_input_leaves_no_empty_line():
     """Where even one finding does not fit above it, the last empty line goes: the screen has 20 lines again."""
     large = Counterexample("attention", "attention(1.0, 2.0, " + "3.0, " * 55, "0.25, " * 44, "0.75, " * 44)

@@ -7,7 +7,7 @@ stands alone: each outcome is a sign and a word too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 from rich.text import Text
@@ -188,10 +188,24 @@ def _commands(result: LessonResult, layout: Layout) -> list[Text]:
     commands = dict.fromkeys(each.command for each in result.suggestions if each not in asked)
     if commands.pop(f"learn check {result.lesson}", "") is None and not commands:
         commands = {f"learn read {result.lesson}": None}
-    body = Text(" · " if layout.signs.arrow == "→" else ", ").join(Text(each, COMMAND) for each in commands)
+    body = _join_commands(commands, layout.columns - len("Next  "), " · " if layout.signs.arrow == "→" else ", ")
     for each in asked:
         body.append(f"\n{each.says.rstrip('.')}: ").append(each.command, COMMAND)
     return [*lines, *layout.item("Next  ", STRONG, body)] if commands else lines
+
+
+def _join_commands(commands: Iterable[str], room: int, between: str) -> Text:
+    """Put commands side by side, each whole in one line, so that it can be copied."""
+    body, used = Text(), 0
+    for each in commands:
+        is_first, used = not used, used + bool(used) * len(between) + len(each)
+        if not is_first and used > room:
+            body.append("\n")
+            used = len(each)
+        elif not is_first:
+            body.append(between)
+        body.append(each, COMMAND)
+    return body
 
 
 # --- below the checks -------------------------------------------------------------------------------------------------
