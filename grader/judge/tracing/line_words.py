@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -117,7 +118,8 @@ class _Words:
             if has == wanted == UNNAMED and not form:
                 return ""
             return f"{here} is {has}; what follows needs {wanted if wanted != UNNAMED else 'another value'}{form}."
-        return f"{here} should be {wanted}, and is {found.found.relation}."
+        relation = re.sub("^it ", "that ", found.found.relation)
+        return f"{here} should be {wanted}, and is {relation}."
 
     def _number(self, found: WrongStep, expected: Right) -> str:
         """Say which number belongs in a place."""
