@@ -72,6 +72,7 @@ class AttentionOnly(nn.Module):
     """
 
     def __init__(self, vocab_size, max_len, d_model, num_heads, num_layers):
+        super().__init__()
         raise NotImplementedError("AttentionOnly: not written yet")
 
     def forward(self, ids):

@@ -46,6 +46,7 @@ class Sorter(nn.Module):
     """
 
     def __init__(self, vocab_size, length, positions=True):
+        super().__init__()
         raise NotImplementedError("Sorter: not written yet")
 
     def forward(self, ids):
