@@ -221,7 +221,7 @@ token.example(torch.tensor([[0.1, 0.2, 0.4, 0.3]]), torch.tensor([0.35]))
 
 FIRST = "The first id whose sum so far exceeds u: count the sums that are ≤ u."
 mistake("gn-u-off-by-one", "Where a sum equals u you stop at its token: with u = 0 a token of probability 0 is chosen.",
-        "Compare with ≤: the sum has to exceed u (`searchsorted(..., right=True)`).", passed="sums < u.unsqueeze(-1)")
+        f"{FIRST} (`searchsorted(..., right=True)`.)", passed="sums < u.unsqueeze(-1)")
 mistake("gn-argmax", "You choose the likeliest token, whatever u is.", FIRST, ids="probs.argmax(dim=-1)")
 mistake("gn-u-from-the-end", "You measure u from the other end: 1 − u.", FIRST, passed="sums < 1 - u.unsqueeze(-1)")
 mistake("gn-u-against-probs", "You compare u with single probabilities, and not with their sum so far.", FIRST,

@@ -219,7 +219,7 @@ wrong("tb-batch-axis", "Attention runs over the rows of the batch: texts see eac
       blend="F.scaled_dot_product_attention(q.transpose(0, 2), k.transpose(0, 2), v.transpose(0, 2), is_causal=True)"
             ".transpose(0, 2)")
 wrong("tb-large-start", "The model starts with strong opinions: the first loss is far above ln(vocab_size), and 800 "
-      "steps do not repair it.", "Draw them small: `nn.init.normal_(weight, std=0.02)`.",
+      "steps do not repair it.", "Begin with small weights: `nn.init.normal_(weight, std=0.02)`.",
       start="[nn.init.normal_(weight) for weight in self.parameters() if weight.ndim > 1]")
 wrong("tb-softmax-out", "forward gives probabilities; the loss takes the softmax itself.", "Return the logits.",
       give="torch.softmax(self.head(self.norm(x)), -1)")
