@@ -76,6 +76,27 @@ def test_no_line_is_blamed_for_a_variable_that_an_earlier_one_has_overwritten(la
     assert not result.lines and [mistake.id for mistake in result.mistakes] == ["gn-text-cropped"]
 
 
+TURNED_TWICE = """import torch
+
+
+def apply_rope(x, positions, base=10000.0):
+    d = x.shape[-1]
+    pieces = []
+    for i in range(d // 2):
+        a = positions.to(x.dtype) * base ** (-2 * i / d)
+        left, right = x[..., 2 * i], x[..., 2 * i + 1]
+        left = left * a.cos() - right * a.sin()
+        right = left * a.sin() + right * a.cos()
+        pieces += [left, right]
+    return torch.stack(pieces, dim=-1)
+"""
+
+
+def test_what_counts_the_passes_of_a_loop_is_not_blamed_for_what_goes_wrong_in_it(launcher: Launcher) -> None:
+    """The reference has no such number; that alone is no evidence."""
+    assert 7 not in [line.line for line in judge_source(launcher, "rope", TURNED_TWICE).lines]
+
+
 TWICE_WRONG = """import torch
 
 

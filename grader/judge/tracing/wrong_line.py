@@ -126,8 +126,8 @@ class LineFinder:
             return None  # it may be meant to be turned round later
         elsewhere = [other for other in sorted(doubtful) if self._line(other) != self._line(index)]
         arrays = [other for other in elsewhere if not is_number(self.trace.steps[other].value)]
-        if len({self._line(other) for other in elsewhere}) > 1 or len(arrays) > 1:
-            return None
+        if len({self._line(other) for other in elsewhere}) > 1 or len(arrays) > 1 or self._counted & {*elsewhere}:
+            return None  # several, or what decides how often a loop runs, of which nothing was tried
         if arrays and (self.trace.steps[index].place.tests or self._is_alike(arrays[0], index)):
             return None  # there it may be made in another way, or go wrong as well
         return [*elsewhere, index][0]
