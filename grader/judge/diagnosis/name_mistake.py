@@ -131,10 +131,14 @@ class Diagnostician:
             but = " (Besides, the arguments are changed.)"
         return self._name(mistakes, but, absent[-1:])
 
-    def explain(self, matcher: MistakeMatcher, *, asides: bool = True) -> list[Mistake]:
+    def explain(self, matcher: MistakeMatcher, *, asides: bool = True, rare: bool = True) -> list[Mistake]:
         """Return the mistakes that together answer exactly as was seen.
 
         Empty if none do, if it is not certain, or if nothing speaks against the reference.
+
+        Args:
+            asides: Probes aside count where all others are answered right.
+            rare: Two mistakes may be it of which one is rare, which takes longest to find.
         """
         seen = matcher.seen
         wrong = self._refuting(seen, aside=False)
@@ -143,7 +147,7 @@ class Diagnostician:
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
         errors = [_is_only_errors(pair) for pair in wrong]
         most = 1 if all(errors) else self.mistake_set.together
-        for size, sets in self._candidates(matcher, most, any(errors)):
+        for size, sets in self._candidates(matcher, most, rare and not any(errors)):
             found = [each for each in sets if (size > 1 or not self._asides_of(each)) and matcher.fits(each)]
             found = [each for each in found if size == 1 or self._is_confirmed(self.outputs.members(each), seen)]
             if most == 1:
@@ -154,7 +158,7 @@ class Diagnostician:
                 return (is_partial and self._explain_beside(_common(fits), matcher)) or _common(fits)
         return []
 
-    def _candidates(self, matcher: MistakeMatcher, most: int, has_errors: bool) -> Iterator[tuple[int, Sequence[int]]]:
+    def _candidates(self, matcher: MistakeMatcher, most: int, has_rare: bool) -> Iterator[tuple[int, Sequence[int]]]:
         """Yield the sets of mistakes to try, by their size: likely pairs before all, the usual ones before the rare.
 
         But no rare ones where an error was seen, which one of so many pairs explains by chance. Of all pairs two may
@@ -165,9 +169,9 @@ class Diagnostician:
                 pairs = matcher.likely_pairs
                 rare = [pair for pair in pairs if any(each.alone for each in self.outputs.members(pair))]
                 yield size, sorted({*pairs}.difference(rare))
-                yield size, rare if not has_errors and len(rare) <= MOST_PAIRS else []
+                yield size, rare if has_rare and len(rare) <= MOST_PAIRS else []
             yield size, self.outputs.sets(size)
-            if size == 2 and not has_errors:
+            if size == 2 and has_rare:
                 yield size, self.outputs.rare_pairs
 
     def _explain_beside(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
@@ -183,7 +187,7 @@ class Diagnostician:
         explained = {name for mistake in known for name in mistake.only}
         both = {probe.name: (matcher.seen[probe.name], self.outputs.reference(probe)) for probe in self.probes}
         rest = {name: pair[1] if name in explained else _forgive_names(*pair) for name, pair in both.items()}
-        others = self.explain(MistakeMatcher(self.outputs, rest), asides=False) if known else []
+        others = self.explain(MistakeMatcher(self.outputs, rest), asides=False, rare=False) if known else []
         is_shown = not any(explained & {*each.only} for each in others)  # and not by what is taken to be right here
         return [*known, *others] if others and is_shown else []
 
