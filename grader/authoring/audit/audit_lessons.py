@@ -7,6 +7,7 @@ tolerances on some probe; and every check is failed by something. A check that n
 
 from __future__ import annotations
 
+import gc
 import traceback
 from collections.abc import Iterable, Iterator
 
@@ -22,15 +23,25 @@ from grader.model import Course, Lesson
 def audit(course: Course, lessons: Iterable[Lesson], launcher: Launcher, seeds: int) -> Iterator[LessonAudit]:
     """Audit lesson by lesson, on so many seeds; yield each when it is done."""
     for lesson in lessons:
-        report = LessonAudit(lesson.name, course.root)
+        gc.disable()  # what a lesson makes mostly stays until it is done: to search it costs 2 to 6 % of the time
         try:
-            if check_texts(lesson, report.add):
-                with_judge(course, [lesson], launcher, "cpu", lambda judge: Proof(judge, lesson, report, seeds).run())  # noqa: B023  called at once
-        except SelfattendError as error:
-            report.add_error(error)
-        except Exception as error:
-            _add_author_error(report, lesson, error)
+            report = _audit_lesson(course, lesson, launcher, seeds)
+        finally:
+            gc.enable()
+        gc.collect()
         yield report
+
+
+def _audit_lesson(course: Course, lesson: Lesson, launcher: Launcher, seeds: int) -> LessonAudit:
+    report = LessonAudit(lesson.name, course.root)
+    try:
+        if check_texts(lesson, report.add):
+            with_judge(course, [lesson], launcher, "cpu", lambda judge: Proof(judge, lesson, report, seeds).run())
+    except SelfattendError as error:
+        report.add_error(error)
+    except Exception as error:
+        _add_author_error(report, lesson, error)
+    return report
 
 
 def _add_author_error(report: LessonAudit, lesson: Lesson, error: Exception) -> None:
