@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from support.course_files import ROOT
 from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
 
 from grader.model import Claimed, LessonProgress, Named
 from grader.quiz.assessment.assessment import LearnerLog, assess
+from grader.quiz.assessment.misconceptions import shown_misconceptions
+from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.lint import find_problems
 
 
@@ -107,6 +110,14 @@ def test_suggestions_are_few_and_say_why(bank):
     found = assess(bank, LearnerLog(answers=log))["suggestions"]
     assert len(found) == 3 and len({each["command"] for each in found}) == 3
     assert found[0]["command"] == "learn read softmax" and "topic0.n1" in found[0]["because"]
+
+
+def test_no_advice_is_to_check_a_lesson_that_is_solved():
+    """What a misconception is to be tried on is read again once it is solved."""
+    bank, shown = Bank(ROOT / "lessons"), [answered("softmax.n1", 0.0, tags=("softmax-in-place",))]
+    solved = LessonProgress("softmax", 1, 10.0, 10.0, NOON, NOON)
+    for progress, command in (({}, "learn check softmax"), ({"softmax": solved}, "learn read softmax")):
+        assert [each["command"] for each in shown_misconceptions(bank, shown, progress)] == [command]
 
 
 def test_a_claim_that_an_audit_contradicts_is_to_be_looked_at_again(bank):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 from grader.model import Answered, Claimed, LessonProgress
@@ -54,7 +55,9 @@ def _weak_topic(topic: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def shown_misconceptions(bank: Bank, answers: Sequence[Answered]) -> list[dict[str, Any]]:
+def shown_misconceptions(
+    bank: Bank, answers: Sequence[Answered], progress: Mapping[str, LessonProgress] = MappingProxyType({})
+) -> list[dict[str, Any]]:
     """Return the misconceptions that answers show, those held with certainty first, then the most frequent.
 
     The result is like that of `weaknesses`; `answers` are those that count.
@@ -69,9 +72,16 @@ def shown_misconceptions(bank: Bank, answers: Sequence[Answered]) -> list[dict[s
         if known:
             sure = sum(answer.certainty == "sure" for answer in mine)
             families = [answer.family for answer in mine]
-            said = {"says": known.says, "suggests": known.suggests, "command": known.command}
+            said = {"says": known.says, "suggests": known.suggests, "command": _unless_solved(known.command, progress)}
             found.append({"kind": "misconception", "id": tag, "sure": sure, "families": families, **said})
     return sorted(found, key=lambda each: (-each["sure"], -len(each["families"]), each["id"]))
+
+
+def _unless_solved(command: str, progress: Mapping[str, LessonProgress]) -> str:
+    """Return the command that reads a lesson in place of the one that checks it, where it is solved."""
+    lesson = command.removeprefix("learn check ")
+    is_solved = lesson != command and lesson in progress and progress[lesson].solved
+    return f"learn read {lesson}" if is_solved else command
 
 
 def contradicted_claims(bank: Bank, answers: Sequence[Answered], claims: Sequence[Claimed]) -> list[dict[str, Any]]:
