@@ -76,6 +76,31 @@ def test_no_line_is_blamed_for_a_variable_that_an_earlier_one_has_overwritten(la
     assert not result.lines and [mistake.id for mistake in result.mistakes] == ["gn-text-cropped"]
 
 
+CENTRED = """import torch
+
+
+def centre(t):
+    return t - t.mean(dim=-1, keepdim=True)
+
+
+def layer_norm(x, weight, bias, eps=1e-5):
+    c = centre(x)
+    return c / (c.square().mean(dim=-1, keepdim=True) + eps).sqrt() * weight + bias
+
+
+def rms_norm(x, weight, eps=1e-5):
+    c = centre(x)
+    return c / (c.square().mean(dim=-1, keepdim=True) + eps).sqrt() * weight
+"""
+
+
+def test_of_a_helper_that_a_right_function_calls_the_call_is_blamed(launcher: Launcher) -> None:
+    """It does what it is there for; what is wrong is that the other function calls it."""
+    (line,) = judge_source(launcher, "layer_norm", CENTRED).lines
+
+    assert line.line == 14 and "Line 14 is where it goes wrong" in line.says
+
+
 TURNED_TWICE = """import torch
 
 

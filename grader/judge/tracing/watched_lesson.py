@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +20,7 @@ from grader.judge.tracing.wrong_line import LineFinder, WrongStep
 from grader.judge.transcript.transcript import Exchange, with_handles
 from grader.judge.values.compare import is_array, same, to_numpy
 from grader.model import WrongLine
+from grader.source.parse import nodes_in, parse
 from grader.source.step_marks import read_marks
 from grader.worker.arrays import map_leaves
 from grader.worker.watched_source import HOOK, RETURN, Place, Watcher, hook_expressions
@@ -148,9 +150,10 @@ def find_wrong_line(
     Args:
         asked: What the checks ask that failed, recorded on the reference.
         source: That of the submission.
-        passed: Functions of the lesson that passed all checks: where one is called is told, and no line of it.
+        passed: Functions of the lesson that passed all checks: where one is called is told, and no line of it, or of
+            what it calls.
     """
-    checks = sorted(asked, key=_has_single)
+    checks, right_elsewhere = sorted(asked, key=_has_single), _with_helpers(source, passed)
     for call in _first_wrong_calls(module, reference, checks):
         right = reference.values(call.right)
         finder = LineFinder(module.subject, call.request, call.trace, right)
@@ -158,11 +161,24 @@ def find_wrong_line(
         if found and found.expected and is_number(found.expected.value):
             found = _with_meaning(found, call, module, reference, checks, source)
             finder.is_uncertain = True
-        if found and call.trace.steps[found.index].place.function in passed:
+        if found and call.trace.steps[found.index].place.function in right_elsewhere:
             found, finder.is_uncertain = finder.outside(found), True
         if found or finder.is_uncertain:
             return describe(function, found, call.trace, source, right) if found else None
     return None
+
+
+def _with_helpers(source: str, functions: Collection[str]) -> set[str]:
+    """Return functions with those of the same file that they call, and so on."""
+    bodies = {node.name: node for node in parse(source).body if isinstance(node, ast.FunctionDef)}
+    found, waiting = set[str](), [*functions]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            names = nodes_in(bodies[name]) if name in bodies else ()
+            waiting += [each.id for each in names if isinstance(each, ast.Name) and each.id in bodies]
+    return found
 
 
 def _first_wrong_calls(
