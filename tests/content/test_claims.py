@@ -49,7 +49,6 @@ GIVEN = {  # figures that a text sets or offers for a choice: nothing is measure
     "layer_norm": ["0.00001"],
     "sort_numbers": ["0.00001"],
     "tiny_gpt": ["0.0004"],
-    "two_bits": ["0.003"],
 }
 
 
