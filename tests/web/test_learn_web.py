@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,6 +99,7 @@ def test_killed_it_leaves_no_process(
         events.next("working")
         started = descendants(process.pid)
         assert started
+        time.sleep(1.0)  # then it is in the middle of a check
         os.kill(process.pid, number)
         process.wait(30)
         assert all_end(started)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import queue
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from grader.cli.check.check import choose_seed, find_passing, store_attempt
@@ -157,3 +159,11 @@ class LiveWork:
         if told != (verdict.score, verdict.mistakes):
             store_attempt(run, submission, verdict)
             run.progress = run.context.progress()
+
+
+def end_as_ctrl_c(_number: int, frame: FrameType | None) -> None:
+    """Answer SIGTERM as Ctrl-C is answered: whatever else is raised within a check counts as the check's error."""
+    interrupt = signal.getsignal(signal.SIGINT)
+    if callable(interrupt):
+        interrupt(signal.SIGINT, frame)
+    raise SystemExit(128 + signal.SIGTERM)

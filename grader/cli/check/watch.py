@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from grader.cli.check.check import DEVICE, DEVICE_HELP
-from grader.cli.check.live_work import LiveWork, make_live_work
+from grader.cli.check.live_work import LiveWork, end_as_ctrl_c, make_live_work
 from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
@@ -176,7 +176,8 @@ class _Watch:
     def _on_screen(self) -> Iterator[None]:
         """Take the screen and the keys; whatever happens, they are given back."""
         assert self.screen is not None
-        handlers = {signal.SIGTSTP: self._stop_for_a_while, signal.SIGTERM: _end, signal.SIGWINCH: self._draw_again}
+        handlers: dict[signal.Signals, Any] = {signal.SIGTERM: end_as_ctrl_c}
+        handlers |= {signal.SIGTSTP: self._stop_for_a_while, signal.SIGWINCH: self._draw_again}
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
             self._enter()
@@ -253,7 +254,3 @@ class _Watch:
             click.prompt("Enter goes back to the screen", default="", show_default=False, prompt_suffix=" ")
         self._enter()
         self._draw()
-
-
-def _end(*_: Any) -> None:
-    raise SystemExit(128 + signal.SIGTERM)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.check.live_work import LiveWork, make_live_work
+from grader.cli.check.live_work import LiveWork, end_as_ctrl_c, make_live_work
 from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option
@@ -56,7 +56,7 @@ def command(ctx: click.Context, lesson: str | None, port: int, opens: bool) -> N
         if opens and has_screen():
             Thread(target=webbrowser.open, args=[server.make_link(path)], daemon=True).start()
             site.shown.wait(SECONDS_FOR_PAGE)
-        signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGTERM, end_as_ctrl_c)
         work.judge_saves(lambda: _publish_verdicts(work, site.feed), follows=lambda _: True)
 
 
@@ -104,7 +104,3 @@ def _take(work: LiveWork, wait: bool) -> list[tuple[str, Lesson]]:
             events.append(work.take(wait=False))
         except queue.Empty:
             return events
-
-
-def _end(*_: object) -> None:
-    raise SystemExit(128 + signal.SIGTERM)
