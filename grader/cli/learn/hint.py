@@ -42,7 +42,8 @@ def command(ctx: click.Context, lesson: str | None, function: str | None, rung: 
     ladders = {name: ladder for name, ladder in chosen.hints.items() if ladder}
     if not ladders:
         raise UsageError(f'the lesson "{chosen.name}" has no hints', next_step=f"learn read {chosen.name}")
-    function = function or (lesson and find_function(chosen, lesson)) or None
+    if function is None and lesson:
+        function = find_function(chosen, lesson)
     if function is not None and function not in ladders:
         raise _unknown_function(chosen, function, list(ladders))
     name, number = _next(context, chosen, function, rung)

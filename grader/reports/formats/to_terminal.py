@@ -198,13 +198,14 @@ def _join_commands(commands: Iterable[str], room: int, between: str) -> Text:
     """Put commands side by side, each whole in one line, so that it can be copied."""
     body, used = Text(), 0
     for each in commands:
-        is_first, used = not used, used + bool(used) * len(between) + len(each)
-        if not is_first and used > room:
+        if body and used + len(between) + len(each) > room:
             body.append("\n")
-            used = len(each)
-        elif not is_first:
+            used = 0
+        elif body:
             body.append(between)
+            used += len(between)
         body.append(each, COMMAND)
+        used += len(each)
     return body
 
 
