@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from grader.judge.tracing.relations import EQUAL, is_close, relate
-from grader.judge.tracing.trace import Trace, is_value
+from grader.judge.tracing.trace import Step, Trace, is_number, is_value
 from grader.judge.values.compare import is_array, same, to_numpy
+from grader.worker.watched_source import Place
+from grader.worker.wire import Opaque
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,18 @@ class Matcher:
             self._equals[index] = Match(index, marked, EQUAL) if marked else None
         return self._equals[index]
 
+    def is_known(self, step: Step) -> bool:
+        """Return True for whole numbers that are mostly sizes, and for an array with one value to begin with."""
+        if step.given and isinstance(step.value, Opaque):
+            return step.value.type_name not in ("NoneType", "list")  # `self`
+        if is_number(step.value):
+            return step.given or type(step.value) is bool or (type(step.value) is int and _is_size(step.place))
+        if not is_array(step.value) or not math.prod(step.value.shape):
+            return False
+        values = to_numpy(step.value)
+        is_base = step.place.kind == "Call" and (step.made in self.trace.changed or bool(step.place.names))
+        return bool((values == (values.flat[0] if is_base else 1)).all())
+
     def _find_relation(self, index: int) -> Match | None:
         value = self.trace.steps[index].value
         if not is_array(value):
@@ -85,3 +100,8 @@ def is_equal(value: Any, right: Any) -> bool:
     if is_value(value) or is_value(right):
         return type(value) is type(right) and same(value, right, 1e-9)
     return value is not None and bool(value == right)  # modules, as they describe themselves
+
+
+def _is_size(place: Place) -> bool:
+    """Return True where a whole number is written, or a size is asked for."""
+    return place.kind in ("Subscript", "Attribute", "UnaryOp") or place.name in ("size", "len", "dim", "numel")

@@ -9,7 +9,6 @@ too, since each value is one of the reference's or can be made from one; else no
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +19,8 @@ from grader.judge.tracing.matching import Match, Matcher, Right, is_equal
 from grader.judge.tracing.relations import EQUAL, OPPOSITE, SLICES, relate
 from grader.judge.tracing.replacements import find_replacements
 from grader.judge.tracing.trace import Request, Step, Trace, exchange, is_number
-from grader.judge.values.compare import is_array, same, to_numpy
-from grader.worker.watched_source import AFTER, RETURN, WHOLE, Place
+from grader.judge.values.compare import is_array, same
+from grader.worker.watched_source import AFTER, RETURN, WHOLE
 from grader.worker.wire import Opaque
 
 MAX_TRIALS = 300
@@ -345,7 +344,7 @@ class LineFinder:
             is_counting = type(step.value) is int and step.place.kind == "BinOp" and step.place.tests
             if is_counting:
                 match = None
-            if self._is_known(step) or (match and (match.relation == EQUAL or not is_array(step.value))):
+            if self.matcher.is_known(step) or (match and (match.relation == EQUAL or not is_array(step.value))):
                 continue
             if match:  # right but for a factor, say: the factor may be wrong
                 has_one_factor = SLICES not in match.relation
@@ -358,18 +357,6 @@ class LineFinder:
     def _is_inside(self, index: int, step: Step) -> bool:
         inner = self.trace.steps[index]
         return is_number(inner.value) or (inner.place.statement == step.place.statement and inner.place.kind != "Name")
-
-    def _is_known(self, step: Step) -> bool:
-        """Return True for whole numbers that are mostly sizes, and for an array with one value to begin with."""
-        if step.given and isinstance(step.value, Opaque):
-            return step.value.type_name not in ("NoneType", "list")  # `self`
-        if is_number(step.value):
-            return step.given or type(step.value) is bool or (type(step.value) is int and _is_size(step.place))
-        if not is_array(step.value) or not math.prod(step.value.shape):
-            return False
-        values = to_numpy(step.value)
-        is_base = step.place.kind == "Call" and (step.made in self.trace.changed or bool(step.place.names))
-        return bool((values == (values.flat[0] if is_base else 1)).all())
 
     def _last_right(self, index: int) -> Match | None:
         """Return the last variable before a step, of those it was made of, that equals a marked value."""
@@ -392,8 +379,3 @@ class LineFinder:
         both = (self.trace.steps[index].value, expected.value)
         relation = relate(*both) if all(map(is_array, both)) else ""
         return Match(index, expected, relation) if relation and relation != EQUAL else equal
-
-
-def _is_size(place: Place) -> bool:
-    """Return True where a whole number is written, or a size is asked for."""
-    return place.kind in ("Subscript", "Attribute", "UnaryOp") or place.name in ("size", "len", "dim", "numel")
