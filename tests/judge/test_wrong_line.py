@@ -101,6 +101,36 @@ def test_of_a_helper_that_a_right_function_calls_the_call_is_blamed(launcher: La
     assert line.line == 14 and "Line 14 is where it goes wrong" in line.says
 
 
+FIRST_HEAD_HIDES = """import torch
+
+
+def split_heads(x, num_heads):
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def merge_heads(x):
+    return x.transpose(1, 2).flatten(2)
+
+
+def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    q, k, v = (split_heads(x @ w.T, num_heads) for w in (w_q, w_k, w_v))
+    heads = []
+    for h in range(num_heads):
+        scores = q[:, h] @ k[:, h].transpose(-2, -1) / q.shape[-1] ** 0.5
+        if mask is not None and h == 0:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        heads.append(scores.softmax(-1) @ v[:, h])
+    return torch.stack(heads, dim=1).transpose(1, 2).flatten(2) @ w_o.T
+"""
+
+
+def test_the_pass_that_is_named_is_one_that_goes_wrong(launcher: Launcher) -> None:
+    """In the first the mask comes behind the line: there it is right as it is, whatever else would be right, too."""
+    (line,) = judge_source(launcher, "multi_head", FIRST_HEAD_HIDES).lines
+
+    assert line.line in (16, 17) and "in pass 2 of" in line.says and "(in pass 1 of" not in line.says
+
+
 TURNED_TWICE = """import torch
 
 

@@ -26,6 +26,7 @@ from grader.worker.wire import Opaque
 MAX_TRIALS = 300
 MAX_TRIALS_AT_ONCE = 60
 MAX_PASSES = 64
+MAX_BEGINS = 8  # passes that are tried as the first that goes wrong
 MAX_ANSWER_BYTES = 256 << 10  # of the answers to some trials together
 MAX_SECONDS = 2.0  # of looking for what mends one call: far more than it takes, so that a verdict is the same each time
 
@@ -97,9 +98,11 @@ class LineFinder:
             return None
         step = self.trace.steps[index]
         passes = self.trace.passes[step.number]
+        if index == trial.index and len(passes) > 1:
+            index = self._first_that_matters(trial, passes)
         which = passes.index(index) + 1 if len(passes) > 1 else 0
-        expected = trial.right if index == trial.index else None
-        found = self._describe(index, trial.right) if index == trial.index else None
+        expected = trial.right if index in passes and trial.index in passes else None
+        found = self._describe(index, trial.right) if expected else None
         if expected and found and found.relation == EQUAL and found.right.name:
             self.is_uncertain = (found.right.name, found.right.mark) == (expected.name, expected.mark)
             if self.is_uncertain:  # it is right in another pass: what it was given is not
@@ -130,6 +133,19 @@ class LineFinder:
         if arrays and (self.trace.steps[index].place.tests or self._is_alike(arrays[0], index)):
             return None  # there it may be made in another way, or go wrong as well
         return [*elsewhere, index][0]
+
+    def _first_that_matters(self, trial: Trial, passes: Sequence[int]) -> int:
+        """Return the first pass from which on the value has to be another: before it the rest may be done later."""
+        own, number = [self.trace.steps[each].value for each in passes], self.trace.steps[trial.index].number
+        begins = [trial.index]
+        for first in range(passes.index(trial.index) + 1, min(len(passes), MAX_BEGINS)):
+            if not same(own[first], trial.values[first], 0.0):
+                asked = [(number, [*own[:first], *trial.values[first:]])]
+                answer = exchange(self.subject, self.request, asked)[0]
+                if not (answer and same(answer[0], self.expected)):
+                    break
+                begins.append(passes[first])
+        return begins[-1]
 
     def _is_overwritten(self, index: int, expected: Right) -> bool:
         """Return True if a variable that a step takes has lost what the reference keeps under the name of its own.
