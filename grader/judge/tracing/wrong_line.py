@@ -101,7 +101,7 @@ class LineFinder:
         if index == trial.index and len(passes) > 1:
             index = self._first_that_matters(trial, passes)
         which = passes.index(index) + 1 if len(passes) > 1 else 0
-        expected = trial.right if index in passes and trial.index in passes else None
+        expected = trial.right if trial.index in passes else None
         found = self._describe(index, trial.right) if expected else None
         if expected and found and found.relation == EQUAL and found.right.name:
             self.is_uncertain = (found.right.name, found.right.mark) == (expected.name, expected.mark)
@@ -136,24 +136,23 @@ class LineFinder:
 
     def _first_that_matters(self, trial: Trial, passes: Sequence[int]) -> int:
         """Return the first pass from which on the value has to be another: before it the rest may be done later."""
-        own, number = [self.trace.steps[each].value for each in passes], self.trace.steps[trial.index].number
-        begins = [trial.index]
-        for first in range(passes.index(trial.index) + 1, min(len(passes), MAX_BEGINS)):
-            if not same(own[first], trial.values[first], 0.0):
-                asked = [(number, [*own[:first], *trial.values[first:]])]
-                answer = exchange(self.subject, self.request, asked)[0]
-                if not (answer and same(answer[0], self.expected)):
-                    break
-                begins.append(passes[first])
-        return begins[-1]
+        own, begins = [self.trace.steps[each].value for each in passes], range(passes.index(trial.index), len(passes))
+        later = [
+            replace(trial, index=passes[first], values=[*own[:first], *trial.values[first:]])
+            for first in begins[:MAX_BEGINS]
+            if not same(own[first], trial.values[first], 0.0)
+        ]
+        return max((each.index for each in self._mending(later)), default=trial.index)
 
     def _is_overwritten(self, index: int, expected: Right) -> bool:
         """Return True if a variable that a step takes has lost what the reference keeps under the name of its own.
 
         `ids = ids[:, -n:]` is right for the model, and no longer the text to which a token is appended.
         """
-        steps = self.trace.steps
-        for other in self.trace.ancestors(index) - {index}:
+        steps, waiting = self.trace.steps, list(self.trace.steps[index].made_from)
+        for other in waiting:  # grows while it is read, up to what has a name
+            if not steps[other].place.names:
+                waiting += [each for each in steps[other].made_from if each not in waiting]
             for name in steps[other].place.names:
                 made_of = sorted(self.trace.ancestors(other) - {other})
                 before = [each for each in made_of if name in steps[each].place.names]
