@@ -102,9 +102,7 @@ class AnsweredModule(LocalModule):
         replies = self._replies.get(transcript)
         if replies is None:
             return False, None
-        if len(replies) == len(transcript.submission) and all(
-            same(mine.answer, right.answer, 0.0) for mine, right in zip(replies, transcript.submission, strict=True)
-        ):
+        if same([each.answer for each in replies], [each.answer for each in transcript.submission], 0.0):
             return True, None
         player, reference = Player(self._kinds, replies), Player(self._kinds, transcript.reference)
         error = run(player, reference)
