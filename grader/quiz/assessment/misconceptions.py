@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from types import MappingProxyType
 from typing import Any
 
 from grader.model import Answered, Claimed, LessonProgress
@@ -56,7 +55,7 @@ def _weak_topic(topic: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shown_misconceptions(
-    bank: Bank, answers: Sequence[Answered], progress: Mapping[str, LessonProgress] = MappingProxyType({})
+    bank: Bank, answers: Sequence[Answered], progress: Mapping[str, LessonProgress]
 ) -> list[dict[str, Any]]:
     """Return the misconceptions that answers show, those held with certainty first, then the most frequent.
 
