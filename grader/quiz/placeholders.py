@@ -24,7 +24,7 @@ def fill(text: str, values: Mapping[str, Any]) -> str:
             raise NoSuchValue(f"there is no value {{{name}}}")
         return format(values[name], spec) if spec else format_value(values[name])
 
-    return _PLACEHOLDER.sub(replace, text)
+    return _PLACEHOLDER.sub(replace, text) if "{" in text or "}" in text else text
 
 
 def fill_all(data: Any, values: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.errors import CourseError, UsageError
 from grader.quiz.bank.bank import Bank
-from grader.quiz.bank.variants import make_variant
+from grader.quiz.bank.variants import make_variant, make_variants
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Family, Question, Topic
 
@@ -87,14 +87,17 @@ def find_problems(bank: Bank, topics: Iterable[Topic], variants: int = VARIANTS)
 
 
 def _make_questions(bank: Bank, family: Family, variants: int) -> Generator[str, None, list[Question]]:
-    """Make questions of a family; yield a problem if its generator fails."""
+    """Make different questions of a family; yield a problem if its generator fails, or has too few."""
     made: list[Question] = []
-    for attempt in range(1, (variants if family.generated else VARIANTS_OF_FIXED) + 1):
-        try:
-            made.append(make_variant(bank, family, "lint", attempt))
-        except CourseError as error:
-            yield f"{family.id}: {error.what}"
-            break
+    count = variants if family.generated else VARIANTS_OF_FIXED
+    try:
+        made.extend(make_variants(bank, family, "lint", range(1, count + 1)))
+    except CourseError as error:
+        yield f"{family.id}: {error.what}"
+        return made
+    different = len(set(map(_content, made)))
+    if not family.is_static and count >= VARIANTS and different < MIN_VARIANTS:
+        yield f"{family.id}: its generator gives {different} different questions only; few = true marks such a family"
     return made
 
 
@@ -114,9 +117,6 @@ def _check_family(bank: Bank, family: Family, questions: list[Question]) -> Iter
     yield from (f"{family.id}: {problem}" for problem in dict.fromkeys(found))
     tags = {tag for question in questions for tag in _tags(question)} | set(family.feedback)
     yield from (f'{family.id}: "{tag}" is no misconception' for tag in sorted(tags) if not bank.misconception(tag))
-    different = len(set(map(_content, questions)))
-    if not family.is_static and len(questions) >= VARIANTS and different < MIN_VARIANTS:
-        yield f"{family.id}: its generator gives {different} different questions only; few = true marks such a family"
     if questions and family.kind == "choice" and all(_is_longest(question, MAX_LENGTH_RATIO) for question in questions):
         yield f"{family.id}: the right option is always the longest one"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
 from grader.errors import CourseError
@@ -21,13 +22,27 @@ def make_variant(bank: Bank, family: Family, salt: str, attempt: int) -> Questio
     Raises:
         CourseError: The family or its generator is wrong.
     """
-    seed = f"{family.id}\0{salt}\0{attempt}"  # Random hashes it with SHA-512: the same on every machine
+    return next(make_variants(bank, family, salt, range(attempt, attempt + 1)))
+
+
+def make_variants(bank: Bank, family: Family, salt: str, attempts: range) -> Iterator[Question]:
+    """Make the questions of these attempts that differ; one with options is another each time. Raises CourseError."""
+    drawn: set[str] = set()
     kind = KINDS[family.kind]
+    fields = kind.required | kind.optional | {"code"}
     try:
-        values = dict(bank.generator(family)(Random(seed))) if family.generator else {}
-        drawn = {key: value for key, value in values.items() if key in kind.required | kind.optional or key == "code"}
-        data = {**fill_all(family.fields, values), **drawn}
-        return kind.build(Draft(family, data, values, attempt, Random(f"{seed}\0order")))
+        generate = bank.generator(family) if family.generator else None
+        for attempt in attempts:
+            seed = f"{family.id}\0{salt}\0{attempt}"  # Random hashes it with SHA-512: the same on every machine
+            values = dict(generate(Random(seed))) if generate else {}
+            if (key := repr(values)) in drawn:
+                continue
+            own = {name: value for name, value in values.items() if name in fields}
+            data = {**fill_all(family.fields, values), **own}
+            question = kind.build(Draft(family, data, values, attempt, Random(f"{seed}\0order")))
+            if not question.options:
+                drawn.add(key)
+            yield question
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         what = f"no question can be made of {family.id}: {type(error).__name__}: {error}"
         raise CourseError(what, where=str(bank.paths[family.topic]), next_step=AUDIT) from error
