@@ -30,6 +30,7 @@ class LessonChecks:
     def __init__(self, runner: CheckRunner, answers: CourseAnswers, lesson: Lesson, seed: int) -> None:
         self.runner, self.answers, self.lesson, self.seed = runner, answers, lesson, seed
         self._recorded: dict[str, Transcript] = {}
+        self._passed: set[str] = set()
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -81,11 +82,22 @@ class LessonChecks:
 
     def find_form_faults(self, check: Check, submission: CallableModule) -> frozenset[str]:
         """Return the faults of form that are all that a check has to find; empty if something else is wrong too."""
-        mending = self.mending(check, submission)
-        error = self._run(check, mending, self.answers.reference(self.lesson, check.item.name, self.seed))
+        mending, error = self._run_mended(check, submission)
         if isinstance(error, LearnerError):
             raise error
         return frozenset(mending.faults) if error is None else frozenset()
+
+    def _run_mended(self, check: Check, submission: CallableModule) -> tuple[MendingModule, BaseException | None]:
+        """Run a check on mended answers: beside what is recorded of the reference, as far as that goes."""
+        if self.answers.release is None:
+            known = self.transcripts[check.name]
+            model, reference = (Player(self.lesson.kinds, each) for each in (known.submission, known.reference))
+            mending = MendingModule(submission, model)
+            error = self._run(check, mending, reference)
+            if not (model.parted or reference.parted):
+                return mending, error
+        mending = self.mending(check, submission)
+        return mending, self._run(check, mending, self.answers.reference(self.lesson, check.item.name, self.seed))
 
     def mending(self, check: Check, submission: CallableModule) -> MendingModule:
         """Return a submission whose answers to a check are brought into the form of the reference's."""
@@ -101,6 +113,11 @@ class LessonChecks:
         """The transcript of each check that is no run, by its name: what it asks of a right submission."""
         return {check.name: self.transcript(check) for check in self.checks if not check.is_run}
 
+    @property
+    def passed_by_reference(self) -> frozenset[str]:
+        """The names of the checks that the reference passed when their transcripts were recorded."""
+        return frozenset(self._passed & self.transcripts.keys())
+
     def transcript(self, check: Check) -> Transcript:
         """Return the transcript of one check; it is recorded once."""
         if check.name not in self._recorded:
@@ -111,7 +128,9 @@ class LessonChecks:
         reference = self.answers.load(self.lesson)
         transcript = Transcript()
         submission = Recorder(reference.twin(), self.lesson.kinds, transcript.submission)
-        self._run(check, submission, Recorder(reference.twin(), self.lesson.kinds, transcript.reference))
+        error = self._run(check, submission, Recorder(reference.twin(), self.lesson.kinds, transcript.reference))
+        if error is None:
+            self._passed.add(check.name)
         return transcript
 
     def _run(self, check: Check, submission: CallableModule, reference: CallableModule) -> BaseException | None:
