@@ -24,6 +24,7 @@ class MistakeMatcher:
         self.outputs, self.seen = outputs, seen
         self._fingerprints = {name: fingerprint(observation) for name, observation in seen.items()}
         self._agreed: list[dict[int, bool]] = [{} for _ in outputs.probes]
+        self._telling = -1  # the probe that has ruled out the last set of mistakes: it rules out most of them
 
     def fits(self, mistakes: int) -> bool:
         """Return True if a set of mistakes answers as was seen.
@@ -40,7 +41,12 @@ class MistakeMatcher:
 
     def explains(self, mistakes: int) -> bool:
         """Return True if a set of mistakes answers every probe that is not aside as was seen."""
-        return not self._find_misfits(mistakes, self._order, frozenset())[1]
+        telling = self._telling
+        if telling >= 0 and self._is_ruled_out(telling, mistakes & self.outputs.reached[telling]):
+            return False
+        _, found = self._find_misfits(mistakes, self._order, frozenset())
+        self._telling = found[0] if found else telling
+        return not found
 
     @cached_property
     def likely_pairs(self) -> list[int]:
