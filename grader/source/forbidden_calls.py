@@ -20,6 +20,7 @@ from functools import cache
 from grader.source.hiding_module import HidingModule, read_module
 from grader.source.hiding_names import ITSELF
 from grader.source.module_names import AT_IMPORT, EVERYTHING
+from grader.source.parse import TooDeep
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class _Program:
         self.files = {"": ("", source), **siblings}
         self.own = frozenset(siblings)
         self.modules: dict[str, HidingModule | None] = {}
+        self.unread: list[str] = []  # modules that are too deep for a reader
 
     def find(self, function: str, matches: Callable[[str], str | None]) -> ForbiddenCall | None:
         """Return the first call of a forbidden name that the function reaches."""
@@ -94,7 +96,7 @@ class _Program:
                 return found
             names = [(where, EVERYTHING) for where in self.modules if where not in read]
             read |= set(self.modules)
-        return None
+        return next((ForbiddenCall(f"{where}.py", 1, self.files[where][0], True) for where in self.unread), None)
 
     def _calls(
         self, names: Iterable[tuple[str, str]], name_of: Callable[[HidingModule, ast.AST], str], hides: bool = False
@@ -112,7 +114,10 @@ class _Program:
         if where not in self.modules:
             self.modules[where] = None
             with contextlib.suppress(SyntaxError, KeyError):
-                self.modules[where] = read_module(self.files[where][1], self.own)
+                try:
+                    self.modules[where] = read_module(self.files[where][1], self.own)
+                except TooDeep:
+                    self.unread += [where] if where else []  # the lesson's own file is loaded before it raises a limit
         return self.modules[where]
 
     def _nodes_of(self, module: HidingModule, name: str) -> Iterable[ast.AST]:

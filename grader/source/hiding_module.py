@@ -11,6 +11,7 @@ from grader.source.hiding_names import (
     ITSELF,
     LISTS,
     LOOKUPS,
+    MADE_OF_NAMES,
     NAMES_BY_TEXT,
     NAMES_OF_MODULES,
     SETTERS,
@@ -19,6 +20,8 @@ from grader.source.hiding_names import (
     hiding_word,
     is_module,
     last_name,
+    looked_up_names,
+    lookups_used_at_once,
     text_of,
     used_place,
 )
@@ -34,6 +37,8 @@ from grader.source.own_classes import (
 )
 from grader.source.parse import parse
 from grader.source.scopes import function_scopes, names_bound_by
+
+SCRIPT = "torch.jit.script"
 
 
 class HidingModule(ModuleNames):
@@ -63,6 +68,10 @@ class HidingModule(ModuleNames):
     @cached_property
     def _holds_modules(self) -> bool:
         return bool(self.own_modules or self.own_stars) or any(map(is_module, self.paths.values()))
+
+    @cached_property
+    def _used_at_once(self) -> set[int]:
+        return lookups_used_at_once(self._nodes)
 
     @cached_property
     def listed(self) -> set[str]:
@@ -113,7 +122,22 @@ class HidingModule(ModuleNames):
                 names
             ) in ALL_NAMES and (name in self.own_modules or is_module(self.paths.get(name, ""))):
                 return last_name(names)
+            case ast.Attribute() | ast.Name() if self._is_script_of_other_code(node):
+                return SCRIPT
         return DATACLASS if self._is_dataclass(node) else ""
+
+    def _is_script_of_other_code(self, node: ast.expr) -> bool:
+        """Return True for `torch.jit.script` of what is no function in this file: nobody sees what such code calls."""
+        return self._path(node) == SCRIPT and id(node) not in self._scripts_of_own
+
+    @cached_property
+    def _scripts_of_own(self) -> set[int]:
+        """Where a function of this file may be made a script: its decorators, and what is called with it alone."""
+        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
+        own = {id(call.func) for call in calls if len(call.args) == 1 and last_name(call.args[0]) in self.functions}
+        held = {id(node.value) for node in self._nodes if isinstance(node, ast.Assign)}  # under another name
+        functions = (node for node in self._nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+        return own | held | {id(part) for each in functions for part in each.decorator_list}
 
     def running_calls(self, node: ast.AST) -> set[str]:
         """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
@@ -128,11 +152,8 @@ class HidingModule(ModuleNames):
             case ast.Call(args=[]) if name in ALL_NAMES:
                 # a library's functions are among one's own, or a library itself
                 found = bool(self.stars) or (self._holds_modules and id(node) not in self.named)
-            case ast.Call(args=[thing, *_] as given) if name in LOOKUPS:
-                if isinstance(node.func, ast.Attribute) and len(given) == 1:  # x.__getattribute__(n)
-                    thing = node.func.value
-                is_unread = not any(map(text_of, given[:2])) and self._is_not_own(thing, node)
-                found = is_unread or any(map(self._is_assembled, given[:2]))
+            case ast.Call(args=[_, *_]) if name in LOOKUPS:
+                found = self._looks_up_unread_name(node, name)
             case ast.Call(args=[thing, *_] as given) if name in SETTERS:
                 found = self._sets_unread_name(node, thing, given)
             case ast.Dict(keys=keys):  # which may become a class's names
@@ -148,6 +169,16 @@ class HidingModule(ModuleNames):
                 # in other hands it looks up what it is told
                 found = name in LOOKUPS | SETTERS and id(node) not in self.called
         return name if found else ""
+
+    def _looks_up_unread_name(self, lookup: ast.Call, name: str) -> bool:
+        given, names = lookup.args, looked_up_names(lookup, name)
+        if any(map(self._is_assembled, given)):
+            return True
+        is_read = bool(names) and all(map(text_of, names))
+        if name in MADE_OF_NAMES:  # it is told the object later
+            return not is_read or id(lookup) not in self._used_at_once
+        is_bare = isinstance(lookup.func, ast.Attribute) and len(given) == 1  # x.__getattribute__(n)
+        return not is_read and self._is_not_own(lookup.func.value if is_bare else given[0], lookup)  # type: ignore
 
     def _may_be_own_class(self, cls: ast.expr) -> bool:
         """Return True for what need not be Python's own class: its attributes by place may be any."""

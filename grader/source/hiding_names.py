@@ -36,6 +36,7 @@ HIDING_NAMES = frozenset({
     "__reduce_ex__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
     "__array_interface__", "__array_struct__", "__cuda_array_interface__",  # any address as an array
     "__func__", "__getattribute__",
+    "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
     "__reduce__", "__getstate__",  # what `copy` sets, under any name
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
@@ -43,6 +44,8 @@ NAMES_OF_MODULES = frozenset({"obj", "_module"})  # in an error and in warnings;
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
 HIDING_ATTRIBUTES = frozenset({
     "sys", "_sys", "builtins", "bltns", "ctypes", "importlib", "inspect", "traceback", "_thread", "_C",
+    "pickle", "marshal", "runpy", "codeop", "pkgutil", "pydoc", "linecache", "multiprocessing", "threading", "reducer",
+    "multiprocessing_context", "reduction", "ForkingPickler",
     *NAMES_OF_MODULES,
 })
 # What holds for a module or a name in it holds for all below. Of any module but the learner's, private names are too.
@@ -96,6 +99,7 @@ HARMLESS_OF_SYS = frozenset(f"sys.{name}" for name in (
     "setrecursionlimit", "stderr", "stdin", "stdout", "version", "version_info", "warnoptions",
 ))
 LOOKUPS = frozenset({"getattr", "__getattribute__", "__getattr__", "attrgetter", "methodcaller"})
+MADE_OF_NAMES = frozenset({"attrgetter", "methodcaller"})
 SETTERS = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
 REBINDING = frozenset({"vars", "globals", "locals", "__dict__", "setattr", "__setattr__", "delattr", "setitem"})
@@ -228,6 +232,25 @@ def harmless_nodes(nodes: Iterable[ast.AST]) -> set[int]:
     for node in nodes:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             found.add(id(node.comparators[0]))
+    return found
+
+
+def looked_up_names(lookup: ast.Call, name: str) -> list[ast.expr]:
+    """Return the arguments of a lookup that are names; of `attrgetter` with several none, which is read by nobody."""
+    if name == "attrgetter":
+        return lookup.args if len(lookup.args) == 1 else []
+    return lookup.args[:1] if name == "methodcaller" else lookup.args[:2][-1:]
+
+
+def lookups_used_at_once(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return where `attrgetter("x")` is called, or handed to what calls it alone: of its class others can be made."""
+    found = set()
+    for node in nodes:
+        match node:
+            case ast.Call(func=made, args=given):
+                found |= {id(made), *(id(word.value) for word in node.keywords if word.arg == "key")}
+                if isinstance(made, ast.Name) and made.id in ("map", "filter") and given:
+                    found.add(id(given[0]))
     return found
 
 

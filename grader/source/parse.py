@@ -11,6 +11,10 @@ MAX_CACHED_CHARS = 64 << 10  # a tree takes a hundred times the memory of its te
 _LEAVES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "asname", "level", "module", "kind"})
 
 
+class TooDeep(SyntaxError):
+    """Nobody can read a source; code of a learner's that raises Python's limit may run it nevertheless."""
+
+
 def parse(source: str) -> ast.Module:
     """Parse *source* like `ast.parse`, but raise only SyntaxError and print no warnings.
 
@@ -46,7 +50,7 @@ def _parse(source: str) -> ast.Module:
         try:
             return _parse_anywhere(source)
         except (RecursionError, MemoryError) as error:
-            raise SyntaxError("the source is nested too deeply") from error
+            raise TooDeep("the source is nested too deeply") from error
         except ValueError as error:
             raise SyntaxError("the source holds characters that Python source cannot") from error
 
@@ -54,7 +58,8 @@ def _parse(source: str) -> ast.Module:
 def _parse_anywhere(source: str) -> ast.Module:
     """Parse what a worker compiles, however many frames are below this one: each takes from the depth of a tree.
 
-    A thread begins without any; a worker has some. What is too deep there as well never runs. Raises what Python does.
+    A thread begins without any; a worker has some. What is too deep there as well runs only where a learner raises the
+    limit. Raises what Python does.
     """
     try:
         return ast.parse(source)

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from grader.source.hiding_names import HIDING_NAMES
-from grader.source.parse import nodes_in, parse
+from grader.source.parse import TooDeep, nodes_in, parse
 from grader.source.scopes import names_bound_by, root_name
 from grader.worker.main_guard import without_main_guard
 
@@ -74,8 +74,8 @@ def has_no_side_effects(sources: Collection[str], own: Collection[str]) -> bool:
 def _has_no_side_effects(source: str, own: frozenset[str]) -> bool:
     try:
         tree = parse(source)
-    except SyntaxError:
-        return True  # it never runs
+    except SyntaxError as error:
+        return not isinstance(error, TooDeep)  # else it never runs
     analysis = _Analysis(without_main_guard(tree), own)
     if len(analysis.nodes) > MAX_NODES:
         return False

@@ -22,6 +22,10 @@ from typing import Any
 
 CO_OPTIMIZED = 1  # of a code object: a function's; `inspect` has it, and takes 11 ms to import
 AUTOGRAD = "autograd"
+PACKED_WITH = (  # attributes of a tensor
+    "detach", "as_subclass", "dtype", "layout", "device", "shape", "dim", "numel", "is_cpu", "is_neg", "numpy",
+    "resolve_conj", "resolve_neg", "cpu", "contiguous", "reshape", "view", "clone", "requires_grad",
+)  # fmt: skip
 LAYOUT_KEYS = ("MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU", "QuantizedCPU")
 
 
@@ -204,9 +208,26 @@ class CallBlocker:
             self._libraries.popitem()[1].reset()
 
 
+def changed_method() -> str:
+    """Return which attribute of tensors, of those that an answer is packed with, is another one by now, or "".
+
+    What packs an answer runs after the watch has ended: code of the learner's in it would be seen by nobody.
+    """
+    torch = sys.modules.get("torch")
+    now = vars(torch.Tensor) if torch else {}
+    return next((name for name, method in _methods_for_packing().items() if now.get(name) is not method), "")
+
+
+@cache
+def _methods_for_packing() -> dict[str, Any]:
+    torch = sys.modules.get("torch")
+    return {name: vars(torch.Tensor).get(name) for name in PACKED_WITH} if torch else {}
+
+
 def prepare() -> None:
     """Do once, in a process that is forked afterwards, what each process would do again."""
     _packages_folder()
+    _methods_for_packing()
     if "torch" in sys.modules:
         _operator_names()
         _let_torch_warn()

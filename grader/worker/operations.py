@@ -16,7 +16,7 @@ from operator import getitem
 from typing import Any
 
 from grader.worker.arrays import make_slice, map_leaves
-from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, refuse_graph, watch
+from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, changed_method, refuse_graph, watch
 from grader.worker.models import factories, fake_device
 from grader.worker.models.still import without_dropout
 from grader.worker.models.weights import load_state, set_mode, without_drawing
@@ -72,6 +72,8 @@ class ModuleHost:
                     gc.disable()
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}
+        if self.forbids and (name := changed_method()):
+            forbidden.append(f"torch.Tensor.{name}")
         forbidden += self.blocker.seen
         if forbidden:
             self.blocker.seen.clear()

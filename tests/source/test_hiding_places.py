@@ -21,6 +21,19 @@ def find(source, siblings=None):
 
 
 HIDDEN = {
+    "a lookup of several names": "from operator import attrgetter\nf = attrgetter('__doc__', input())(print)\n",
+    "a lookup in a text": "f = getattr('', input())\n",
+    "the class of a lookup": "import operator\nT = type(operator.attrgetter('shape'))\nf = T(input())(print)\n",
+    "the same, by its attribute": "from operator import methodcaller\n"
+    "f = methodcaller('item').__class__(input())(print)\n",
+    "the code of a text": "import typing\nc = typing.List['1'].__args__[0].__forward_code__\n",
+    "the code of a generator": "c = (n for n in ()).gi_code.replace(co_names=())\n",
+    "a pickle of a loader's": "from torch.utils.data import DataLoader\n"
+    "DataLoader([1]).multiprocessing_context.reducer.pickle.loads(b'')\n",
+    "the same, by another way": "def f(m):\n    return m.pickle.loads(b'')\nf(input())\n",
+    "a layer that is made a script": "import torch\nf = torch.jit.script(torch.nn.ReLU())\n",
+    "the same, under another name": "from torch.jit import script as s\nimport torch\nf = s(torch.nn.ReLU())\n",
+    "scripts in other hands": "import torch\nf = [*map(torch.jit.script, [torch.nn.ReLU()])]\n",
     "a text that numpy's tests run": "import numpy as np\nnp.testing.runstring('x = 1', {})\n",
     "the same, imported": "from numpy.testing import runstring as r\nr('x = 1', {})\n",
     "any address, as a number": "import numpy as np\nn = np.ctypeslib.c_intp.from_address(1)\n",
@@ -183,6 +196,11 @@ INNOCENT = {
     "a library under another name": "import torch, math\nF = torch.nn.functional\nm = math\n"
     "def softmax(x, dim=-1):\n    return F.relu(x) * m.pi\n",
     "whether a library has something": "import torch\nNEW = hasattr(torch, 'rms_norm')\n",
+    "a lookup that is used at once": "import operator\ndef softmax(x, dim=-1):\n"
+    "    n = operator.attrgetter('shape')(x)\n    m = map(operator.attrgetter('ndim'), [x])\n"
+    "    return sorted([x], key=operator.attrgetter('ndim')), n, m, operator.methodcaller('sum')(x)\n",
+    "a script of one's own, called": "import torch\ndef h(x):\n    return x\ng = torch.jit.script(h)\n"
+    "def softmax(x, dim=-1):\n    return g(x)\n",
     "a script of one's own": "import torch\n@torch.jit.script\ndef h(x: torch.Tensor):\n    return x\n"
     "def softmax(x, dim=-1):\n    return h(x)\n",
     "attributes of its own, by number": "class A:\n    def __init__(self, n, **more):\n        for i in range(n):\n"
@@ -257,6 +275,16 @@ def test_what_another_module_puts_into_a_library_is_followed():
     call = find("import torch\nimport helper\ndef softmax(x, dim=-1):\n    return torch.celu(x)\n", siblings)
 
     assert call is not None and (call.name, call.path) == ("softmax", "helper.py")
+
+
+def test_a_file_that_nobody_can_read_hides_all():
+    """Another file of the learner's that is nested too deeply runs, where the limit was raised; one that is not
+    imported counts for nothing."""
+    siblings = {"deep": ("deep.py", f"x = {'-' * 50_000}1\n")}
+    call = find("import sys\nsys.setrecursionlimit(10**6)\nimport deep\n" + ANSWER, siblings)
+
+    assert call is not None and call.hides and (call.name, call.path) == ("deep.py", "deep.py")
+    assert find(ANSWER, siblings) is None
 
 
 @pytest.mark.parametrize("case", INNOCENT)

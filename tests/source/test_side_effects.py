@@ -187,6 +187,7 @@ def test_the_references_have_no_side_effects():
             assert has_no_side_effects([path.read_text()], OWN), path.name
 
 
-def test_a_source_that_is_nested_too_deeply_does_no_harm():
-    """What no parser takes is never run either."""
-    assert has_no_side_effects([f"x = {'-' * 50_000}1\n", f"x = 1{'+1' * 50_000}\n"], OWN)
+def test_a_source_that_is_nested_too_deeply_may_do_anything():
+    """A learner's other file may raise the limit of depth, and import it; what is no Python is never run."""
+    assert not has_no_side_effects([f"x = {'-' * 50_000}1\n"], OWN)
+    assert has_no_side_effects(["x = (\n"], OWN)
