@@ -65,7 +65,7 @@ FORMS = {
     "a list": ([[1.0] * 3] * 2, {"container"}),
     "output and weights": ((torch.ones(2, 3), torch.zeros(2, 2)), {"container"}),
     "weights, and an output in float64": ([torch.zeros(2, 2), torch.ones(2, 3).double()], {"container", "dtype"}),
-    "half precision, rounded": (torch.full((2, 3), 1.004).half(), {"dtype"}),
+    "half precision, rounded": (torch.full((2, 3), 1.0002).half(), {"dtype"}),
 }
 
 
@@ -128,6 +128,16 @@ def test_half_precision_hides_no_mistake_in_small_values(value):
     expected = torch.tensor([0.26, 0.0]) if value > 0.2 else torch.tensor([0.01, 0.0])
 
     assert mend(torch.tensor([value, 0.0]).half(), expected, set())[0] == pytest.approx(value, abs=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_hides_no_small_mistake(dtype):
+    """The right values, rounded, are right; a step without its decay, nearly as near, had been taken for them."""
+    right = torch.randn(40, generator=torch.Generator().manual_seed(0))
+    without_decay = right * 1.002
+
+    assert torch.equal(mend(right.to(dtype), right, set()), right)
+    assert not torch.equal(mend(without_decay.to(dtype), right, set()), right)
 
 
 DROPOUTS = {

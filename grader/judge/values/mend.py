@@ -7,8 +7,9 @@ from typing import Any
 
 from grader.judge.values.compare import dtype_name, is_array, is_tensor
 
-# Of the largest value: what a computation in half precision loses. More would be a mistake, and hidden by its dtype.
+# Of the largest value: what half precision loses. More would be a mistake, and hidden by its dtype.
 HALF_ROUNDING = {"float16": 0.005, "bfloat16": 0.02}
+LEAST_EXACT = 0.9  # of the values are the right ones, rounded: a small mistake moves more of them by one digit
 MAX_GROWTH = 16  # times the values asked for, an array is still brought into another form
 
 
@@ -143,7 +144,8 @@ def _is_rounded(value: Any, found: Any, expected: Any) -> bool:
     finite = expected[expected.isfinite()] if share else expected
     if share is None or value.shape != expected.shape or not finite.numel():
         return False
-    return bool(((found - expected).abs() <= share * finite.abs().max()).all())
+    near = bool(((found - expected).abs() <= share * finite.abs().max()).all())
+    return near and bool((value == expected.to(value.dtype)).double().mean() >= LEAST_EXACT)
 
 
 def _has_far_more(value: Any, expected: Any) -> bool:
