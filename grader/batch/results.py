@@ -300,6 +300,7 @@ class Results:
             for name, state in self.store.states().items():
                 wanted = state.listed and not (missing_only and self.outputs.has_learner(state.feedback))
                 if (only is None or name in only) and wanted and (record := self.store.record(name, parse_record)):
+                    record = replace(record, feedback=state.feedback)
                     kept = self.store.fingerprint(name, str) or "{}"
                     self.outputs.write_learner(head, with_overrides(record, self.overrides.get(name, {})), kept)
             if only is None and not missing_only:

@@ -218,7 +218,7 @@ class ClassStore:
     def states(self) -> dict[str, State]:
         """Return the state of every hand-in that was ever graded here, by id."""
         query = "SELECT id, settings, digest, feedback, at, listed, again FROM results"
-        return dict(self._database.read(_to_state, query, ()))
+        return self._database.convert(_with_own_files, self._database.read(_to_state, query, ()))
 
     def current(self) -> set[str]:
         """Return the ids of the hand-ins with a result that is listed and does not wait for a new one."""
@@ -296,6 +296,14 @@ def _to_override(row: tuple[Any, ...]) -> tuple[str, str, Override]:
     if not 0 <= (override.score or 0.0) <= 10 or max(len(override.says), len(override.by)) > MAX_SAID_CHARS:
         raise ValueError("this is no score of a human")
     return str(hand_in), str(lesson), override
+
+
+def _with_own_files(states: list[tuple[str, State]]) -> dict[str, State]:
+    """Raise ValueError where the feedback of one hand-in would be written in the place of another's."""
+    files = [state.feedback.casefold() for _, state in states if state.listed]
+    if len(set(files)) < len(files):
+        raise ValueError("two hand-ins have one name for their feedback")
+    return dict(states)
 
 
 def _to_state(row: tuple[Any, ...]) -> tuple[str, State]:

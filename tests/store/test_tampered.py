@@ -89,6 +89,11 @@ def sql(path: Path, statement: str, *parameters: object) -> None:
         file.execute(statement, parameters)
 
 
+def rows(path: Path, query: str) -> list[Any]:
+    with closing(sqlite3.connect(path)) as file:
+        return file.execute(query).fetchall()
+
+
 def call(command, *words: object) -> str:
     """Run a command; it ends, or raises an error of ours that says what to do. Returns what it said."""
     done = CliRunner().invoke(command, list(map(str, words)), standalone_mode=False)
@@ -126,7 +131,7 @@ NAMES = ("../../../PWNED/ann", OUTSIDE, "..", ".hidden", "--help", "-rf", "a\x00
 @pytest.mark.parametrize("name", NAMES)
 def test_no_name_in_a_store_leads_out_of_the_results(stolen, name):
     """`report`, `merge` and `export` write below the folder they were given, whatever names the store holds."""
-    sql(stolen, "UPDATE results SET feedback = ?", name)
+    sql(stolen, "UPDATE results SET feedback = ? WHERE id = (SELECT min(id) FROM results)", name)
     sql(stolen, "UPDATE records SET record = json_set(record, '$.feedback', ?)", name)
     reads_of(stolen)
     room = stolen.parent.parent
@@ -135,6 +140,19 @@ def test_no_name_in_a_store_leads_out_of_the_results(stolen, name):
     assert not (room.parent / "PWNED").exists() and not Path(OUTSIDE).parent.exists()
     files = [path for out in ("out", "merged") for path in (room / out / "feedback").glob("*")]
     assert files and not [path for path in files if path.name.startswith(("-", "."))]
+
+
+@pytest.mark.parametrize("name", ["{}", "{}.", ".{}"])
+def test_no_feedback_is_written_in_the_place_of_anothers(stolen, name):
+    """Rows that say so are damage; what a record alone says is not followed."""
+    [(first, own), (second, others)] = rows(stolen, "SELECT id, feedback FROM results ORDER BY id LIMIT 2")
+    sql(stolen, "UPDATE records SET record = json_set(record, '$.feedback', ?) WHERE id = ?", others, first)
+    call(grader, "report", stolen.parent)
+    written = {each: json.loads((stolen.parent / "feedback" / f"{each}.json").read_text()) for each in (own, others)}
+    assert [written[own]["id"], written[others]["id"]] == [first, second]
+
+    sql(stolen, "UPDATE results SET feedback = ? WHERE id = ?", name.format(others.upper()), first)
+    assert "damaged" in call(grader, "report", stolen.parent)
 
 
 # ---- what stands in the place of a file ------------------------------------------------------------------------------
