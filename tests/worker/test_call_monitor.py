@@ -17,7 +17,7 @@ from torch.overrides import handle_torch_function
 
 from grader.worker import call_monitor
 from grader.worker.arrays import pack
-from grader.worker.call_monitor import CallBlocker, ForbiddenCall, watch
+from grader.worker.call_monitor import CallBlocker, ForbiddenCall, prepare, watch
 from grader.worker.operations import ModuleHost
 from grader.worker.serve import _answer_sequences
 from grader.worker.wire import REPLY, read_frame
@@ -325,6 +325,21 @@ def test_what_a_class_makes_is_watched():
     reply = host.perform({"operation": "build", "name": "Rebuilt", "args": [], "kwargs": {}})
 
     assert reply["error"]["text"] == "lr_scheduler"
+
+
+@pytest.mark.parametrize("name", ["detach", "dtype", "numpy"])
+def test_what_packs_an_answer_runs_no_code_of_the_learners(name, monkeypatch):
+    """A tensor's own method that was exchanged is told: it would run after the watch has ended."""
+    prepare()
+    changed = property(lambda _: torch.softmax) if name == "dtype" else lambda x: torch.softmax(x, -1)
+    host = ModuleHost({"f": lambda x: monkeypatch.setattr(torch.Tensor, name, changed) or x}, FORBIDS)
+    try:
+        reply = host.perform({"operation": "call", "target": "f", "args": [X], "kwargs": {}})
+    finally:
+        monkeypatch.undo()
+        host.close()
+
+    assert (reply["error"]["kind"], reply["error"]["text"]) == ("forbidden", f"torch.Tensor.{name}")
 
 
 LAYOUTS: dict[str, Any] = {"mkldnn": torch.Tensor.to_mkldnn, "sparse": torch.Tensor.to_sparse}

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from grader.worker.models.factories import make
 from grader.worker.models.weights import copy_module, load_state, set_mode, without_drawing
 
 
@@ -180,3 +181,13 @@ def test_a_number_that_is_lacking_is_no_place_for_one_of_another_shape():
 
     assert load_state(module, {"table": torch.ones(7, 7)}) == (["weight", "bias"], ["table"])
     assert all(torch.equal(before[name], each) for name, each in module.state_dict().items())
+
+
+def test_the_layers_of_a_given_model_compute_only_where_it_runs_itself():
+    """Who runs them one by one reads the text again, which no log would show: it gets other numbers."""
+    state = {"layers.0.weight": torch.eye(3)}
+    model = make({"kind": "model", "layers": [["embedding", 3, 3], ["fading_sum"]], "state": state}, [])
+    ids = torch.tensor([[0, 1, 2]])
+
+    assert torch.allclose(model(ids)[0, -1], torch.tensor([0.81, 0.9, 1.0]))
+    assert torch.equal(model.layers(ids)[0, -1], torch.tensor([0.0, 0.0, 1.0]))

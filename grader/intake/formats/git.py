@@ -22,7 +22,7 @@ from typing import NamedTuple
 from grader.files import read_bounded
 
 SECONDS = 60.0  # for all git commands of one hand-in
-MAX_MEMORY_BYTES = 2 << 30
+MAX_MEMORY_BYTES = 512 << 20
 MAX_LINE_BYTES = 1 << 16
 MAX_CONFIG_BYTES = 1 << 20
 MAX_FILES = 200_000  # in a git folder

@@ -25,6 +25,7 @@ from grader.worker.models.weights import copy_module, load_state, without_drawin
 MAX_PROGRESS_LINES = 100
 progress_fd: int | None = None  # in a worker, where to tell how far a training is: it is shown, and judged by nobody
 Log = list[tuple[Any, ...]]
+_running: list[Any] = []  # models
 # fmt: off
 LAYERS = {
     "embedding": "Embedding", "linear": "Linear", "dropout": "Dropout", "layer_norm": "LayerNorm",
@@ -112,7 +113,8 @@ def _make_layer(name: str, *sizes: Any) -> Any:
 
     layer = getattr(nn, LAYERS.get(name, "Identity"))(*sizes)
     if name not in LAYERS:
-        layer.register_forward_hook(lambda _layer, _inputs, output: OPERATIONS[name](output))
+        # only where the model itself runs: what runs its layers one by one is not logged, and gives something else
+        layer.register_forward_hook(lambda _layer, _inputs, output: OPERATIONS[name](output) if _running else output)
     return layer
 
 
@@ -133,7 +135,14 @@ def _stack_class(kind: str) -> Any:
             self.layers = nn.Sequential(*layers)
 
         def forward(self, inputs: Any) -> Any:
-            return self.noted(inputs, self.layers(inputs))
+            return self.noted(inputs, self.run(inputs))
+
+        def run(self, inputs: Any) -> Any:
+            _running.append(self)
+            try:
+                return self.layers(inputs)
+            finally:
+                _running.pop()
 
         def noted(self, inputs: Any, outputs: Any) -> Any:
             log = self._log
@@ -150,13 +159,13 @@ def _stack_class(kind: str) -> Any:
 
         def forward(self, inputs: Any, cache: Any = None) -> Any:
             text = inputs if cache is None else torch.cat([cache, cache[:, :1], inputs], dim=1)
-            return self.noted(inputs, self.layers(text)[:, -inputs.shape[1] :]), text
+            return self.noted(inputs, self.run(text)[:, -inputs.shape[1] :]), text
 
     class WatchedStack(Stack):
         """A stack that gives attention weights (L, B, H, T, T) beside its features, which are queries and keys."""
 
         def forward(self, inputs: Any) -> Any:
-            x = self.noted(inputs, self.layers(inputs))
+            x = self.noted(inputs, self.run(inputs))
             layers, heads = self.heads
             parts = x.unflatten(-1, (layers, heads, -1)).permute(2, 0, 3, 1, 4)  # (L, B, H, T, d_head)
             scores = parts @ parts.mT
