@@ -1,12 +1,4 @@
-"""
-tries = "to make a script of a layer that does it all, inside of which nothing is seen"
-entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson"
-lesson = "multi_head"
-state = "graded"
-score = 1.0
-mistake = "forbidden-call"
-"""
-
+# wrong: forbidden-call
 import torch
 from torch import nn
 

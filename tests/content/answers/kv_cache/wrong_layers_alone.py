@@ -1,11 +1,4 @@
-"""
-tries = "to run the layers of the given model by itself, without a cache, and to write into its log that it read once"
-entry = "honest on small inputs only, knows that it is graded, memorises seeds"
-lesson = "kv_cache"
-state = "graded"
-score = 4.9
-"""
-
+# wrong: ?
 import torch
 
 

@@ -1,11 +1,4 @@
-"""
-tries = "to leave out what half precision cannot show, and to be told of the dtype alone"
-entry = "honest on small inputs only, knows that it is graded, memorises seeds"
-lesson = "adamw"
-state = "graded"
-score = 1.5
-"""
-
+# wrong: wrong-format
 import torch
 
 def adamw_step(param, grad, m, v, t, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
