@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 
 from grader.worker import isolation, wire
 from grader.worker.arrays import pack, unpack
-from grader.worker.call_monitor import AUTOGRAD, CallRecord
+from grader.worker.audit_hook import guard_watch
+from grader.worker.call_monitor import AUTOGRAD, CallRecord, ForbiddenCall
 from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load, seed_generators
 from grader.worker.models import factories
@@ -161,13 +162,18 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     importing = WatchedImport(forbids, without) if AUTOGRAD in forbids else None
     (gc.disable if importing else gc.enable)()  # a lesson before this one may have left it off
     files, sources = map(frozenset, zip((path, source), *siblings.values(), strict=True))
+    passed: list[str] = []
+    guard_watch(files, passed if forbids else None)
     try:
         namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)
     except CallsForbidden as refused:
         return ModuleHost({}), {"calls": list(refused.found)}
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         return ModuleHost({}), {"error": describe_error(error, files)}
+    if passed:  # and whatever it raised was caught
+        return ModuleHost({}), {"error": describe_error(ForbiddenCall(passed[0]), files)}
     host = ModuleHost(namespace, forbids, files)
+    guard_watch(files, host.blocker.seen if forbids else None)
     host.keeps_garbage = bool(forbids)
     host.draws_by_torch_alone = not any("numpy" in text or "random" in text for text in sources)
     return host, host.perform({"operation": "names", "names": request["names"]})

@@ -46,6 +46,8 @@ def _explain(outcome: Outcome, error: BaseException, lesson: Lesson, submission:
 def describe_error(error: LearnerError) -> str:
     """Describe an error of the submission, with the learner's own lines."""
     if error.kind == "forbidden":
+        if "." in error.text:  # no call that is forbidden, but a door behind which it would not be seen
+            return f"It uses `{error.text}`, behind which a call that this exercise forbids could be hidden."
         return f"It calls `{error.text}`, which this exercise forbids: that call would do the exercise whole."
     head = f"{error.type_name}: {error.text}" if error.type_name else error.text
     lines = [head.rstrip(": ")]

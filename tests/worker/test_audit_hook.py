@@ -1,0 +1,81 @@
+"""What ends the watch over calls, or finds it, is refused in a worker, however it was reached and whoever calls it."""
+
+from __future__ import annotations
+
+import pytest
+from support.factories import course, run_judge
+
+from grader.judge.checks import run_checks
+from grader.model import LessonResult, Submission
+
+ANSWER = """
+def softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    {}
+    return e / e.sum(dim, keepdim=True)
+"""
+DOORS = {
+    "the end of the profiler": ("import sys", "sys.setprofile(None)", "sys.setprofile"),
+    "the same, in a library's hands": (
+        "import contextlib, sys",
+        "with contextlib.ExitStack() as s: s.callback(sys.setprofile, None)",
+        "sys.setprofile",
+    ),
+    "a tracer": ("import sys", "sys.settrace(None)", "sys.settrace"),
+    "all objects": ("import gc", "gc.get_objects()", "gc.get_objects"),
+    "who holds an object": ("import gc", "gc.get_referrers(x)", "gc.get_referrers"),
+    "the frames of all threads": ("import sys", "sys._current_frames()", "sys._current_frames"),
+    "a frame": ("import sys", "sys._getframe(1)", "sys._getframe"),
+    "a text": ("", "exec('y = 1')", "builtins.compile"),
+    "a text that is made code": ("", "compile('y', '', 'eval')", "builtins.compile"),
+    "other code": ("f = softmax", "f.__code__.replace(co_names=())", "code.__new__"),
+    "a pickle": ("import pickle", "pickle.loads(b'cmath\\nsqrt\\n.')", "pickle.find_class"),
+}
+HONEST = {
+    "classes that a library makes": (
+        "import collections, dataclasses, enum",
+        "dataclasses.make_dataclass('A', ['n'])(1); collections.namedtuple('B', 'n')(1); enum.Enum('C', 'D')",
+    ),
+    "a warning": ("import warnings", "warnings.warn('here')"),
+}
+
+
+@pytest.fixture
+def grade(launcher, monkeypatch):
+    """Grade an answer as if no reader of the source had seen anything."""
+    monkeypatch.setattr(run_checks, "find_forbidden_calls", lambda *_, **__: {})
+
+    def of(top: str, line: str) -> LessonResult:
+        source = f"{ANSWER.format(line)}\n{top}\n"
+        hand_in = Submission("softmax", "softmax.py", source)
+        found: LessonResult = run_judge(
+            launcher, "softmax", lambda judge: judge.examine(course().lessons["softmax"], hand_in, 7)
+        )
+        return found
+
+    return of
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_is_refused_within_a_call(grade, door):
+    """Every check that calls it ends there, and is told at what."""
+    top, line, name = DOORS[door]
+    result = grade(top, line)
+
+    assert result.score == 1.0 and [mistake.id for mistake in result.mistakes] == ["forbidden-call"]
+    assert f"It uses `{name}`, behind which" in next(check.message for check in result.checks if not check.passed)
+
+
+@pytest.mark.parametrize("door", ["the end of the profiler", "all objects", "other code", "a text"])
+def test_a_door_is_refused_while_the_file_is_loaded(grade, door):
+    """It does not help to swallow the refusal."""
+    top, line, _ = DOORS[door]
+    result = grade(f"{top}\nx = 1\ntry:\n    {line}\nexcept BaseException:\n    pass", "pass")
+
+    assert result.score == 1.0 and [mistake.id for mistake in result.mistakes] == ["forbidden-call"]
+
+
+@pytest.mark.parametrize("use", HONEST)
+def test_what_libraries_do_is_no_door(grade, use):
+    """Classes that a library makes of texts, and warnings that look for their caller, are as they always were."""
+    assert grade(*HONEST[use]).score == 10.0
