@@ -36,7 +36,7 @@ def guard_watch(files: Collection[str], seen: list[str] | None) -> None:
     """From now on refuse what ends the watch, and append its name to *seen*; with None refuse nothing.
 
     Args:
-        files: The paths of the learner's code.
+        files: The paths of the learner's code, if it may run no text and take no frame.
     """
     global _guard
     if _guard is None and seen is not None:

@@ -66,7 +66,7 @@ def test_a_door_is_refused_within_a_call(grade, door):
     assert f"It uses `{name}`, behind which" in next(check.message for check in result.checks if not check.passed)
 
 
-@pytest.mark.parametrize("door", ["the end of the profiler", "all objects", "other code", "a text"])
+@pytest.mark.parametrize("door", ["the end of the profiler", "all objects", "other code"])
 def test_a_door_is_refused_while_the_file_is_loaded(grade, door):
     """It does not help to swallow the refusal."""
     top, line, _ = DOORS[door]
