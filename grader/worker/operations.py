@@ -142,17 +142,17 @@ class ModuleHost:
         """Make an object of one of the module's classes; `state` is loaded into it by name."""
         state = request.get("state")
         if state is None:
-            made, missing, unexpected = self._make(request), [], []  # type: ignore[var-annotated]
+            made, missing, unexpected, by_shape = self._make(request), [], [], False  # type: ignore[var-annotated]
         else:
             with without_drawing():
                 made = self._make(request)
-            missing, unexpected = load_state(made, state)
+            missing, unexpected, by_shape = load_state(made, state)
             if missing or unexpected:  # so there are numbers that nobody gives
                 made = self._make(request)
                 load_state(made, state)
         if request.get("device"):
             made.to(request["device"])
-        return {"handle": self._keep(made), "missing": missing, "unexpected": unexpected}
+        return {"handle": self._keep(made), "missing": missing, "unexpected": unexpected, "by_shape": by_shape}
 
     def _make(self, request: Request) -> Any:
         return self._find(request["name"])(*self._resolve(request["args"]), **self._resolve(request["kwargs"]))

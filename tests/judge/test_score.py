@@ -17,7 +17,7 @@ from grader.judge.verdict.feedback import FORM_COST, MAX_WITHOUT_SKILL, score_of
 from grader.model import CheckResult
 
 SKILLS = ("values", "gradients", "hygiene")
-FAULTS = ("axis", "container", "dtype", "random")
+FAULTS = ("axis", "container", "dtype", "names", "random")
 
 
 def result(points: float, passed: bool, skill: str, form: str = "") -> CheckResult:
@@ -190,6 +190,22 @@ def test_a_form_is_told_once_and_the_rest_is_checked(launcher):
     assert all(check.form and check.earned for check in failed)
     assert len(failed) == 1 and all(check.outcome != "skipped" for check in verdict.checks)
     assert sum(check.earned for check in verdict.checks) / verdict.points == pytest.approx(6 / 9, abs=1e-3)
+
+
+def test_other_names_for_the_right_numbers_are_a_form(launcher):
+    """A table that lies one module deeper gives the right vectors: its names cost, and what is asked by them."""
+    source = (
+        "from torch import nn\nclass Embedding(nn.Module):\n    def __init__(self, vocab_size, d_model):\n"
+        "        super().__init__()\n        self.table = nn.Embedding(vocab_size, d_model)\n"
+        "    def forward(self, ids):\n        return self.table(ids){}\n"
+    )
+    verdict = judge_source(launcher, "embedding", source.format(""))
+    wrong = judge_source(launcher, "embedding", source.format(" * 2"))
+
+    assert [found.id for found in verdict.mistakes] == ["emb-other-name"]
+    assert verdict.score is not None and wrong.score is not None
+    assert 6.0 <= verdict.score <= 8.5 and wrong.score < 3.0
+    assert next(check for check in verdict.checks if not check.passed).form == "names"
 
 
 def test_an_untouched_stub_scores_one(launcher):

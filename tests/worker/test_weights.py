@@ -78,7 +78,7 @@ def test_a_state_is_loaded_as_torch_loads_it(kind, change):
     theirs.load_state_dict(deepcopy(start))
     found = load_state(mine, deepcopy(state))
     expected = theirs.load_state_dict(deepcopy(state), strict=False)
-    assert found == (expected.missing_keys, expected.unexpected_keys)
+    assert found == (expected.missing_keys, expected.unexpected_keys, False)
     for name, value in theirs.state_dict().items():
         assert not torch.is_tensor(value) or torch.equal(mine.state_dict()[name], value), name
 
@@ -169,7 +169,7 @@ def test_what_has_another_name_gets_the_numbers_of_its_shape():
     before = deepcopy(module.state_dict())
     state = {f"w{name}": torch.randn_like(each) for name, each in before.items()}
 
-    assert load_state(module, state) == ([*before], [*state])
+    assert load_state(module, state) == ([*before], [*state], False)
     for name, found in module.state_dict().items():
         assert torch.equal(found, before[name] if found.shape == (5, 5) else state[f"w{name}"])
 
@@ -179,8 +179,16 @@ def test_a_number_that_is_lacking_is_no_place_for_one_of_another_shape():
     module = nn.Linear(2, 3)
     before = deepcopy(module.state_dict())
 
-    assert load_state(module, {"table": torch.ones(7, 7)}) == (["weight", "bias"], ["table"])
+    assert load_state(module, {"table": torch.ones(7, 7)}) == (["weight", "bias"], ["table"], False)
     assert all(torch.equal(before[name], each) for name, each in module.state_dict().items())
+
+
+def test_whoever_has_every_number_in_its_place_is_told_so():
+    """Then only the names are wrong, and the rest can be judged."""
+    module, state = nn.Sequential(nn.Linear(2, 3)), {"w": torch.ones(3, 2), "b": torch.ones(3)}
+
+    assert load_state(module, state) == (["0.weight", "0.bias"], ["w", "b"], True)
+    assert torch.equal(module(torch.ones(1, 2)), torch.full((1, 3), 3.0))
 
 
 def test_the_layers_of_a_given_model_compute_only_where_it_runs_itself():

@@ -91,7 +91,8 @@ def _handle(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, 
     handle = reply["handle"]
     if type(handle) is not int or not 0 < handle < 1 << 31:
         raise Malformed("no handle")
-    return {"handle": handle} | {key: _names(reply.get(key, [])) for key in ("missing", "unexpected")}
+    names = {key: _names(reply.get(key, [])) for key in ("missing", "unexpected")}
+    return {"handle": handle, **names, "by_shape": _exactly(bool, reply.get("by_shape", False))}
 
 
 def _state(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from grader.model import CheckResult, Named, Submission
 from grader.source.parse import parse
 
 AS_RETURNS_SAYS = "Give back exactly what the docstring's Returns says."
+AS_NAMED = "Name its parts as the statement does; `print(list(model.state_dict()))` shows yours."
 ADVICE = {  # on what is regular in wrong answers, by its kind
     "no-gradient": "Look for `.detach()`, `.data`, `.item()`, `torch.no_grad()` or a new `torch.tensor` on its way.",
     "wrong-gradient": "Look for `.detach()`, `.data` or `torch.no_grad()`, and for what is changed in place later.",
@@ -88,7 +89,7 @@ def name_by_form(function: str, bad: Sequence[CheckResult]) -> list[Named]:
     named = [name_randomness(function)] if "random" in found else []
     if first := next((check for fault, check in found.items() if fault != "random"), None):
         says = f"`{function}`: {first.message.splitlines()[0]}"
-        named.append(Named("wrong-format", function, says, AS_RETURNS_SAYS))
+        named.append(Named("wrong-format", function, says, AS_NAMED if "names" in found else AS_RETURNS_SAYS))
     return named
 
 

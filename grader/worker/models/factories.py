@@ -88,7 +88,7 @@ def _make_model(spec: dict[str, Any], log: Log) -> Any:
     model._log, model.heads = log, spec.get("heads")
     if spec.get("dtype"):
         model.to(getattr(torch, spec["dtype"]))
-    if state is not None and load_state(model, state) != ([], []):
+    if state is not None and load_state(model, state)[:2] != ([], []):
         model.load_state_dict(state)  # says what does not fit
     if spec.get("device"):
         model.to(spec["device"])

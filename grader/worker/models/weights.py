@@ -31,13 +31,13 @@ def copy_module(module: Any) -> Any:
     return made
 
 
-def load_state(module: Any, state: dict[str, Any]) -> tuple[list[str], list[str]]:
+def load_state(module: Any, state: dict[str, Any]) -> tuple[list[str], list[str], bool]:
     """Give a module its numbers by name, as `load_state_dict(state, strict=False)` does.
 
     Where each number has its place and the module leaves loading to torch, that takes a fifth of the time.
 
     Returns:
-        The names that the state lacks, and those that the module lacks.
+        The names that the state lacks, those that the module lacks, and whether all of both got their numbers by shape.
     """
     import torch
 
@@ -45,27 +45,32 @@ def load_state(module: Any, state: dict[str, Any]) -> tuple[list[str], list[str]
     if places and places.keys() == state.keys() and all(state[name].shape == places[name].shape for name in places):
         with torch.no_grad():
             torch._foreach_copy_([*places.values()], [state[name] for name in places])
-        return [], []
+        return [], [], False
     outcome = module.load_state_dict(state, strict=False)
     missing, unexpected = list(outcome.missing_keys), list(outcome.unexpected_keys)
-    if missing and unexpected:
-        _load_by_shape(module.state_dict(keep_vars=True), state, missing, unexpected)
-    return missing, unexpected
+    by_shape = bool(missing and unexpected) and _load_by_shape(
+        module.state_dict(keep_vars=True), state, missing, unexpected
+    )
+    return missing, unexpected, by_shape
 
 
-def _load_by_shape(places: dict[str, Any], state: dict[str, Any], missing: list[str], unexpected: list[str]) -> None:
+def _load_by_shape(places: dict[str, Any], state: dict[str, Any], missing: list[str], unexpected: list[str]) -> bool:
     """Give what has another name in a module its numbers, that its answers can be read: those of its shape.
 
-    Two of one shape are taken in their order; of more, as the maps of attention, that tells too little.
+    Two of one shape are taken in their order; of more, as the maps of attention, that tells too little. Return True if
+    all have got theirs, and each number its place.
     """
     import torch
 
+    loaded = 0
     with torch.no_grad():
         for shape in {state[name].shape for name in unexpected}:
             given = [state[name] for name in unexpected if state[name].shape == shape]
             fits = [places[name] for name in missing if getattr(places.get(name), "shape", None) == shape]
             if len(fits) == len(given) <= MAX_ALIKE:
                 torch._foreach_copy_(fits, given)
+                loaded += len(given)
+    return loaded == len(unexpected) == len(missing)
 
 
 def _places_of(module: Any, prefix: str) -> dict[str, Any] | None:
