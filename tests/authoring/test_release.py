@@ -519,6 +519,7 @@ def test_the_wheel_is_whole_and_has_no_solutions(made):
     assert "grader/_course/public/release.json" in names
 
 
+@pytest.mark.slow
 def test_an_installed_wheel_needs_no_other_course(made, tmp_path):
     """Installed by pip, the wheel's program works with its own course, where no solution is."""
     site = tmp_path / "site"

@@ -102,6 +102,7 @@ def room(tmp_path):
     return Room(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_judge_that_does_not_end_costs_one_hand_in_its_result(room):
     """Reading and checking are ended by the clock, hoarding by a limit; the others are graded, and --resume goes on."""
     status, said = room.run()
@@ -129,6 +130,7 @@ def test_a_judge_that_does_not_end_costs_one_hand_in_its_result(room):
     assert status == 0 and room.records()["endless"]["score"] == 10.0
 
 
+@pytest.mark.slow
 def test_a_check_of_ones_own_is_ended_too(room):
     """`learn check` says that the grader itself did not come to an end, as a fault of ours."""
     path = os.pathsep.join([str(ROOT), room.environment["PYTHONPATH"]])

@@ -165,6 +165,7 @@ def wait_for_results(process: subprocess.Popen[str], out: Path, count: int) -> N
     assert seen < 17
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_its_nodes_gives_the_same_results(cluster, hand_ins, tmp_path):
     """Two workers grade as this machine does, even if one is killed, then the last, and another comes; they leave no
     process and no file."""
@@ -214,6 +215,7 @@ def test_a_course_that_changes_on_a_node_ends_the_run(cluster, hand_ins, tmp_pat
     assert "the course's files were changed" in said and "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away_keeps_what_is_done(cluster, hand_ins, tmp_path):
     """The error says how to go on; --resume on this machine does the rest."""
     cluster.add_workers(1)
@@ -238,6 +240,7 @@ def test_a_scheduler_that_goes_away_keeps_what_is_done(cluster, hand_ins, tmp_pa
     assert f"{kept} submissions graded before" in done.stderr, done.stderr
 
 
+@pytest.mark.slow
 def test_a_cluster_that_cannot_be_used_is_said(cluster, hand_ins, tmp_path):
     """No scheduler, no workers, and workers with another program: each is wrong usage, with what to do."""
 

@@ -116,6 +116,7 @@ def test_leaving_the_debugger_is_no_result(workspace, key):
     assert "The call returned" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "change", "stop"), [
     ("inside/feed_forward", ("self.w2(hidden)", "-self.w2(hidden)"), "forward()"),
     ("core/training", ("return loss.item()", "return loss"), "train_step()"),
@@ -168,6 +169,7 @@ def test_a_terminal_gets_our_colours_and_not_the_learners(workspace):
     assert "hidden" not in text
 
 
+@pytest.mark.slow
 def test_the_line_that_says_what_is_being_done(workspace):
     """While code hangs, it is the learner's code that is said to run; the line is gone in the end."""
     answer(workspace, "argmax_2d", LOOP)

@@ -31,6 +31,7 @@ def test_heads_that_are_written_down_are_worth_nothing():
         checks.test_run(subject, judge, Rand(1))
 
 
+@pytest.mark.slow
 def test_a_period_read_off_the_last_token_has_a_name(launcher):
     """The last token may stand twice in a run: where it stood before tells no period."""
     source = (ROOT / "solutions/analysis/induction.py").read_text()

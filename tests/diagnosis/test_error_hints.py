@@ -265,6 +265,7 @@ def test_a_verdict_shows_the_line_and_the_hint(launcher, source, line, words):
     assert words in mistake.suggests
 
 
+@pytest.mark.slow
 def test_a_compiler_is_refused_whoever_has_used_it_on_this_machine(launcher):
     """PyTorch's own folder for what it has compiled, left by another program, changes no verdict."""
     folder = Path(tempfile.gettempdir()) / f"torchinductor_{getpass.getuser()}"

@@ -8,6 +8,7 @@ import re
 import zipfile
 from pathlib import Path
 
+import pytest
 from support.course_files import ROOT
 from support.documents import BLOCK, first_missing, sessions, shell
 
@@ -41,6 +42,7 @@ def hand_in(folder: Path) -> None:
     (folder / "class.csv").write_text(listed)
 
 
+@pytest.mark.slow
 def test_the_whole_way(tmp_path):
     """Every command of the guide works as it stands there, and prints what the guide shows."""
     hand_in(tmp_path)

@@ -89,6 +89,7 @@ def start(tmp_path: Path, school: Path) -> Runner:
     return Runner(tmp_path / "machines", school)
 
 
+@pytest.mark.slow
 def test_the_class_is_cloned_graded_and_gets_its_feedback(made, school, tmp_path):
     """Each `run:` step works in a bare folder: a report, an issue for everybody who handed in, and no token beside it.
 
@@ -228,6 +229,7 @@ def test_a_schedule_runs_in_its_own_year(made, school, tmp_path):
     assert step.status == 1 and "delete the schedule" in step.output
 
 
+@pytest.mark.slow
 def test_a_push_is_checked_with_the_public_checks(made, school, tmp_path):
     """In the template stubs fail and answers pass, with the program that is in it; nothing hidden is there."""
     template = shutil.copytree(made / "template", tmp_path / "template")

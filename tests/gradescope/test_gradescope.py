@@ -175,6 +175,7 @@ def test_a_wrong_answer(container):
     assert "values differ. First at" in told
 
 
+@pytest.mark.slow
 def test_an_empty_submission_and_half_a_one(container):
     """What was not handed in has no points here, and it is said why."""
     nothing, _ = graded(container, {})
@@ -224,6 +225,7 @@ def test_results_are_written_even_without_a_python(copy):
     assert "score" not in result and "exit status 1" in told
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_ended_before_gradescope_does(copy):
     """When its time is used up, the autograder says that it failed, and leaves no process behind."""
     (copy / "source/seconds").write_text("2")

@@ -101,6 +101,7 @@ def test_a_secret_in_the_parent_of_the_workers_would_be_found(ground):
     assert found == ["find the secret in its memory"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(table.other_machine()), reason=table.other_machine() or "-")
 @pytest.mark.parametrize("column", rarely(table.COLUMNS, USUAL_COLUMNS))
 def test_the_table_of_layers_is_true(column, ground):

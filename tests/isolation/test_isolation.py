@@ -377,6 +377,7 @@ def test_memory_beyond_the_budget_is_an_ordinary_error(fork_server: ForkServer, 
     assert outcome == Outcome(f"{error}\n{9 << 20}", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "ends_by"),
     [("", signal.SIGXCPU), ("import signal; [signal.signal(n, 1) for n in (2, 15, 24)]", signal.SIGKILL)],

@@ -63,6 +63,7 @@ for number, name in enumerate(sys.argv[3:], first):
 """
 
 
+@pytest.mark.slow
 def test_the_largest_answers_fit():
     """As values, gradients, parameters, events and arguments after the call: all within the bound, and soon."""
     assert_fits(0, 99, ["attention"])

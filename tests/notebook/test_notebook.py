@@ -137,6 +137,7 @@ def test_a_course_that_was_never_used_is_named_by_the_judge_of_cells(
     assert "not used before" in trouble and "learn start --course" in trouble and "our fault" not in trouble
 
 
+@pytest.mark.slow
 def test_a_written_lesson_runs_from_its_first_cell_to_its_last(
     tmp_path: Path, make_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

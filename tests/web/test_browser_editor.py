@@ -53,6 +53,7 @@ TYPED = [
 ]
 
 
+@pytest.mark.slow
 def test_keys_do_what_they_do_in_an_editor(page: Any, area: Any) -> None:
     """Enter indents, brackets come in pairs, Tab and Backspace go by four; what is drawn behind is what is written."""
     for keys, text in TYPED:
@@ -64,6 +65,7 @@ def test_keys_do_what_they_do_in_an_editor(page: Any, area: Any) -> None:
         assert page.locator("#coloured").text_content() == text + "\n", keys
 
 
+@pytest.mark.slow
 def test_a_pause_writes_the_file_and_ctrl_s_at_once(page: Any, area: Any, workspace: Path) -> None:
     """What is typed is in the file, with the ends of lines that it had."""
     page.keyboard.type("x = 1")
@@ -80,6 +82,7 @@ def test_a_pause_writes_the_file_and_ctrl_s_at_once(page: Any, area: Any, worksp
     assert (workspace / FILE).read_bytes() == b"a = 1\r\nb = 2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice, kept", [("Take the file", "theirs"), ("Keep what is here", "mine")])
 def test_what_another_editor_wrote_is_not_overwritten(
     page: Any, area: Any, workspace: Path, choice: str, kept: str
@@ -97,6 +100,7 @@ def test_what_another_editor_wrote_is_not_overwritten(
     assert (workspace / FILE).read_text() == area.input_value() == kept
 
 
+@pytest.mark.slow
 def test_who_has_no_mouse_can_leave(page: Any, area: Any) -> None:
     """Escape, then Tab, goes on to the next thing, and changes nothing."""
     page.keyboard.press("Escape")

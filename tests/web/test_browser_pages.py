@@ -72,17 +72,20 @@ def look_at(at: Any, address: str, scheme: str) -> None:
     assert faults(page) == [], (address, scheme)
 
 
+@pytest.mark.slow
 def test_nobody_is_kept_out(at: Any) -> None:
     """Axe finds nothing serious, in light and in dark."""
     look_at(at, "/lesson/softmax", "light")
     look_at(at, "/", "dark")
 
 
+@pytest.mark.slow
 def test_no_two_regions_bear_one_name(at: Any) -> None:
     """A list of the report's regions, as a screen reader gives it, has each section once."""
     assert faults(at("/report"), "landmark-unique") == []
 
 
+@pytest.mark.slow
 @pytest.mark.soak
 @pytest.mark.parametrize("address", [*PAGES, *(f"/lesson/{name}" for name in load(ROOT).lessons)])
 def test_nobody_is_kept_out_of_any_page(page: Any, server: WebServer, address: str) -> None:
@@ -95,6 +98,7 @@ def test_nobody_is_kept_out_of_any_page(page: Any, server: WebServer, address: s
     assert faults(page, "color-contrast") == []
 
 
+@pytest.mark.slow
 def test_nothing_is_wider_than_a_narrow_screen(at: Any) -> None:
     """At 400 pixels no page scrolls sideways."""
     for address in PAGES:
@@ -103,6 +107,7 @@ def test_nothing_is_wider_than_a_narrow_screen(at: Any) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 400, address
 
 
+@pytest.mark.slow
 def test_a_quiz_is_taken_by_keys_alone(at: Any) -> None:
     """From the first page to the end: letters, u, numbers, Enter."""
     page = at("/quiz")
@@ -136,6 +141,7 @@ def test_a_quiz_is_taken_by_keys_alone(at: Any) -> None:
     assert "right" in page.locator("h1").text_content() and "of 10 known" in page.locator(".lead").text_content()
 
 
+@pytest.mark.slow
 def test_a_formula_is_shown_while_it_is_typed(at: Any, workspace: Path) -> None:
     """As it is read, by keys alone, for everybody, narrow; the script that does it is one of our own."""
     with Store.open(find(workspace).store_path) as store:
@@ -159,6 +165,7 @@ def test_a_formula_is_shown_while_it_is_typed(at: Any, workspace: Path) -> None:
     assert refused == []
 
 
+@pytest.mark.slow
 def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
     """What is expected is asked before them; by keys, for everybody, narrow."""
     with Store.open(find(workspace).store_path) as store:
@@ -179,6 +186,7 @@ def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
     assert faults(page) == []
 
 
+@pytest.mark.slow
 def test_an_open_question_is_answered_by_keys_alone(at: Any) -> None:
     """What is typed is kept before it is sent; each step is for everybody, and narrow."""
     page = at("/open/attention_formula")
@@ -206,6 +214,7 @@ def test_an_open_question_is_answered_by_keys_alone(at: Any) -> None:
     page.locator("#answer, h1:has-text('Claimed')").wait_for()
 
 
+@pytest.mark.slow
 def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
     """By keys, without leaving the page or what is typed in the editor; each mark comes at once."""
     page = at("/lesson/attention")
@@ -244,6 +253,7 @@ mean = sum / n
 """
 
 
+@pytest.mark.slow
 def test_commands_are_copied_as_they_are_typed(page: Any, tmp_path: Path) -> None:
     """Without the sign before them and without what they printed; what is no code has no button."""
     course = make_course(tmp_path / "course", {"lessons/core/mean.md": front("mean") + SHELL})
@@ -257,6 +267,7 @@ def test_commands_are_copied_as_they_are_typed(page: Any, tmp_path: Path) -> Non
         assert copies.count() == 2 and faults(page) == []
 
 
+@pytest.mark.slow
 def test_every_lesson_has_commands_to_copy(at: Any) -> None:
     """Below the text of a lesson of the course stand the two that come next."""
     page = at("/lesson/attention")
@@ -265,6 +276,7 @@ def test_every_lesson_has_commands_to_copy(at: Any) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == "learn check attention\nlearn quiz attention\n"
 
 
+@pytest.mark.slow
 def test_a_hint_is_shown_in_place(at: Any) -> None:
     """The button gives way to the hint, which has the focus, and to the next button."""
     page = at("/lesson/softmax")
@@ -274,6 +286,7 @@ def test_a_hint_is_shown_in_place(at: Any) -> None:
     assert "hint 1 of 4" in page.locator("#hints").text_content()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width, height", rarely([(1280, 800), (1440, 900), (400, 800)], [400]))
 def test_hints_leave_the_verdict_in_sight(at: Any, width: int, height: int) -> None:
     """However many were shown, the newest is open, and what the judge says stands on the screen with the editor."""
@@ -288,6 +301,7 @@ def test_hints_leave_the_verdict_in_sight(at: Any, width: int, height: int) -> N
     assert faults(page) == []
 
 
+@pytest.mark.slow
 def test_a_browser_that_is_killed_loses_nothing_and_leaves_nothing(chromium: Any, workspace: Path) -> None:
     """What was typed and answered until then is kept here; its processes are gone, and its place is free."""
     with make_server(workspace, ROOT) as server:
@@ -347,6 +361,7 @@ def look_at_shapes(page: Any) -> None:
     page.get_by_label("Shapes beside the lines").check()
 
 
+@pytest.mark.slow
 def test_what_is_typed_is_judged_and_the_trap_unfolds(page: Any, tmp_path: Path) -> None:
     """From the key to the verdict in a real browser: line and shapes marked, the trap open; mended it passes."""
     workspace = start_workspace(tmp_path / "work", ROOT)

@@ -197,6 +197,7 @@ def test_many_learners_are_filtered_at_once(many, page):
     assert max(steps) < SLOWER * STEP_MS, steps
 
 
+@pytest.mark.slow
 def test_the_table_is_sorted_by_numbers_and_by_words(many, page):
     """A click sorts up, a second one down; whoever has no score comes last, either way."""
     server, view = many

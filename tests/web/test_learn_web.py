@@ -86,6 +86,7 @@ def test_each_save_is_an_event(workspace: Path, running: tuple[subprocess.Popen[
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_killed_it_leaves_no_process(
     workspace: Path, running: tuple[subprocess.Popen[str], Visitor], number: signal.Signals
