@@ -20,7 +20,9 @@ from functools import cache
 from grader.source.hiding_module import HidingModule, read_module
 from grader.source.hiding_names import ITSELF
 from grader.source.module_names import AT_IMPORT, EVERYTHING
-from grader.source.parse import TooDeep
+from grader.source.parse import TooDeep, TooLarge
+
+MAX_NODES = 100_000  # of all files together: exercises have a few thousand
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class _Program:
         self.files = {"": ("", source), **siblings}
         self.own = frozenset(siblings)
         self.modules: dict[str, HidingModule | None] = {}
-        self.unread: list[str] = []  # modules that are too deep for a reader
+        self.unread: list[str] = []  # modules that are too deep for a reader, or too large
+        self._size = 0
 
     def find(self, function: str, matches: Callable[[str], str | None]) -> ForbiddenCall | None:
         """Return the first call of a forbidden name that the function reaches."""
@@ -96,7 +99,8 @@ class _Program:
                 return found
             names = [(where, EVERYTHING) for where in self.modules if where not in read]
             read |= set(self.modules)
-        return next((ForbiddenCall(f"{where}.py", 1, self.files[where][0], True) for where in self.unread), None)
+        unread = ((self.files[where][0], f"{where}.py" if where else "so long a file") for where in self.unread)
+        return next((ForbiddenCall(name, 1, path, hides=True) for path, name in unread), None)
 
     def _calls(
         self, names: Iterable[tuple[str, str]], name_of: Callable[[HidingModule, ast.AST], str], hides: bool = False
@@ -115,7 +119,14 @@ class _Program:
             self.modules[where] = None
             with contextlib.suppress(SyntaxError, KeyError):
                 try:
-                    self.modules[where] = read_module(self.files[where][1], self.own)
+                    module = read_module(self.files[where][1], self.own)
+                    self._size += module.size
+                    if self._size <= MAX_NODES:
+                        self.modules[where] = module
+                    else:
+                        self.unread.append(where)
+                except TooLarge:
+                    self.unread.append(where)
                 except TooDeep:
                     self.unread += [where] if where else []  # the lesson's own file is loaded before it raises a limit
         return self.modules[where]

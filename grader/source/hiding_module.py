@@ -35,7 +35,7 @@ from grader.source.own_classes import (
     makes_attributes,
     own_objects,
 )
-from grader.source.parse import parse
+from grader.source.parse import MAX_CACHED_CHARS, parse
 from grader.source.scopes import function_scopes, names_bound_by
 
 SCRIPT = "torch.jit.script"
@@ -43,6 +43,11 @@ SCRIPT = "torch.jit.script"
 
 class HidingModule(ModuleNames):
     """One file, of which each node tells whether a call could be hidden with it."""
+
+    @property
+    def size(self) -> int:
+        """How many nodes it has."""
+        return len(self._nodes)
 
     @cached_property
     def own_objects(self) -> set[str]:
@@ -230,6 +235,13 @@ class HidingModule(ModuleNames):
         return "" if found and id(node) in self._local_uses else found
 
 
-@lru_cache(maxsize=32)  # of a learner's lessons in turn
 def read_module(source: str, own: frozenset[str]) -> HidingModule:
+    """Read a file, or return what was read of it for an earlier lesson of the same learner. Raises SyntaxError."""
+    return (_read_cached if len(source) <= MAX_CACHED_CHARS else _read)(source, own)
+
+
+def _read(source: str, own: frozenset[str]) -> HidingModule:
     return HidingModule(parse(source), own)
+
+
+_read_cached = lru_cache(maxsize=12)(_read)

@@ -38,6 +38,7 @@ HIDING_NAMES = frozenset({
     "__func__", "__getattribute__",
     "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
     "__reduce__", "__getstate__",  # what `copy` sets, under any name
+    "__dataclass_fields__",  # what `replace` looks up
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
 NAMES_OF_MODULES = frozenset({"obj", "_module"})  # in an error and in warnings; one's own object may have such a name
@@ -82,7 +83,7 @@ HARMLESS = frozenset({
 })
 # Of modules in which something else takes any name of any object, or hands out the interpreter: these alone.
 HARMLESS_OF = {
-    "codecs": "BOM_UTF8 decode encode open",
+    "codecs": "BOM_UTF8 decode encode",
     "contextlib": "AbstractContextManager ContextDecorator ExitStack asynccontextmanager closing contextmanager "
     "nullcontext suppress",
     "dataclasses": "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 import threading
 import warnings
 from functools import cache, lru_cache
 
-MAX_CACHED_CHARS = 64 << 10  # a tree takes a hundred times the memory of its text
+MAX_CACHED_CHARS = 16 << 10  # a tree takes up to seven hundred times the memory of its text
+MAX_TOKENS = 60_000  # of words, numbers and signs; exercises have a few thousand
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 _LEAVES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "asname", "level", "module", "kind"})
+
+
+class TooLarge(SyntaxError):
+    """A source has more in it than can be read in a few hundred megabytes."""
 
 
 class TooDeep(SyntaxError):
@@ -45,6 +52,8 @@ def _fields_with_nodes(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 def _parse(source: str) -> ast.Module:
+    if len(source) > MAX_CACHED_CHARS and sum(1 for _ in _TOKEN.finditer(source)) > MAX_TOKENS:
+        raise TooLarge("the source is too large to be read")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

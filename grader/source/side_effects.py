@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from grader.source.hiding_names import HIDING_NAMES
-from grader.source.parse import TooDeep, nodes_in, parse
+from grader.source.parse import TooDeep, TooLarge, nodes_in, parse
 from grader.source.scopes import names_bound_by, root_name
 from grader.worker.main_guard import without_main_guard
 
@@ -51,7 +51,9 @@ BUILTINS = frozenset({
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, Exception)
 }
 # fmt: on
-METHODS = frozenset({"__init__", "__call__", "__len__", "__getitem__", "__iter__", "__repr__"})
+# No `__repr__`: what notes the calls of an answer shows what a class has in the place of a method in C.
+METHODS = frozenset({"__init__", "__call__", "__len__", "__getitem__", "__iter__"})
+NO_LAYERS = frozenset({"Tensor", "Parameter", "Buffer", "Size", "Generator", "Function"}).union(*FROM.values())
 
 # May be set on a layer or tensor that `self` made, to tie or freeze it. What any other name means nobody knows: on a
 # function of torch's the next lesson would find it.
@@ -75,7 +77,7 @@ def _has_no_side_effects(source: str, own: frozenset[str]) -> bool:
     try:
         tree = parse(source)
     except SyntaxError as error:
-        return not isinstance(error, TooDeep)  # else it never runs
+        return not isinstance(error, TooDeep | TooLarge)  # else it never runs
     analysis = _Analysis(without_main_guard(tree), own)
     if len(analysis.nodes) > MAX_NODES:
         return False
@@ -167,6 +169,15 @@ class _Analysis:
             return True
         return self._is_of_torch(base) and getattr(base, "attr", getattr(base, "id", "")) == "Module"
 
+    def _has_no_methods_in_c(self, base: ast.expr) -> bool:
+        """Return True for a class of the learner's, a layer of torch's, `object` or an error."""
+        name = getattr(base, "attr", getattr(base, "id", ""))
+        if isinstance(base, ast.Name) and not hasattr(builtins, name):
+            return name in self.classes or (self._is_of_torch(base) and name not in NO_LAYERS)
+        thing = getattr(builtins, name, None) if isinstance(base, ast.Name) else None
+        is_error = isinstance(thing, type) and issubclass(thing, Exception)
+        return thing is object or is_error or (self._is_of_torch(base) and name not in NO_LAYERS)
+
     @cached_property
     def _binders(self) -> dict[str, set[type]]:
         """Return for each name the kinds of nodes that bind it."""
@@ -188,7 +199,7 @@ class _Analysis:
             case ast.Attribute():
                 return self._allows_attribute(node)
             case ast.ClassDef():
-                return _is_plain_class(node)
+                return _is_plain_class(node) and all(map(self._has_no_methods_in_c, node.bases))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 return not node.name.startswith("__") or node.name in METHODS
             case ast.alias():

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Collection
 from types import CodeType, FrameType
 from typing import Any
 
-from grader.worker.call_monitor import CallRecord, ForbiddenCall, watch
+from grader.worker.call_monitor import CallRecord, ForbiddenCall, packages_folder, watch
 
 # in an answer, for anybody
 NEVER = frozenset({
@@ -27,6 +28,9 @@ FOR_US = frozenset({
 })  # fmt: skip
 # but for libraries, which make classes and warnings so
 FOR_LIBRARIES = frozenset({"exec", "compile", "sys._getframe"})
+# of objects: frames, but for what prints a traceback, since they lead to our own objects, and a function's code
+READ, WRITTEN = "object.__getattr__", "object.__setattr__"
+DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRITTEN: ("__code__",)}
 Guard = Callable[[Collection[str], list[str] | None], None]
 
 _guard: Guard | None = None
@@ -46,22 +50,35 @@ def guard_watch(files: Collection[str], seen: list[str] | None) -> None:
 
 
 def _install() -> Guard:
-    own = frozenset(_codes_of_ours())
-    watched = NEVER | FOR_US | FOR_LIBRARIES
+    own, printing = frozenset(_codes_of_ours()), (traceback.__file__, packages_folder())
+    watched = NEVER | FOR_US | FOR_LIBRARIES | DOORS_OF_OBJECTS.keys()
     of_learner: Collection[str] = ()
     told: list[str] | None = None
+    asks = False
 
-    def hook(event: str, _arguments: Any) -> None:
-        if event not in watched or told is None:
+    def hook(event: str, arguments: Any) -> None:
+        nonlocal asks
+        if event not in watched or told is None or asks:
             return
-        code = _caller().f_code
-        if event in FOR_US and code in own:
+        if event in DOORS_OF_OBJECTS and arguments[1] not in DOORS_OF_OBJECTS[event]:
             return
-        if event in FOR_LIBRARIES and code.co_filename not in of_learner:
-            return
-        name = event if "." in event else f"builtins.{event}"
-        told.append(name)
-        raise ForbiddenCall(name)
+        asks = True
+        try:
+            code = _caller().f_code
+        finally:
+            asks = False
+        if not may_pass(event, code):
+            name = f"object.{arguments[1]}" if event in DOORS_OF_OBJECTS else event
+            name = name if "." in name else f"builtins.{name}"
+            told.append(name)
+            raise ForbiddenCall(name)
+
+    def may_pass(event: str, code: CodeType) -> bool:
+        if event in FOR_US:
+            return code in own
+        if event in FOR_LIBRARIES:
+            return code.co_filename not in of_learner
+        return event == READ and code.co_filename.startswith(printing)
 
     def guard(files: Collection[str], seen: list[str] | None) -> None:
         nonlocal of_learner, told

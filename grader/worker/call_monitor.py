@@ -65,7 +65,7 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
     # Of what is in these nothing is made while it is looked up, so nothing can be collected: what the learner's code
     # does then, where a generator ends, is not watched.
     known = _ENTRIES.setdefault(forbids, {})
-    folder = _packages_folder()
+    folder = packages_folder()
 
     def look_up(key: str | CodeType) -> str | None:
         collects = gc.isenabled()
@@ -122,7 +122,7 @@ def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextMa
 
 def _is_watched(code: CodeType) -> bool:
     """Return True for a library's function. The body of a module or class, which an import runs, is given nothing."""
-    return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(_packages_folder())
+    return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(packages_folder())
 
 
 @lru_cache(maxsize=4096)
@@ -226,7 +226,7 @@ def _methods_for_packing() -> dict[str, Any]:
 
 def prepare() -> None:
     """Do once, in a process that is forked afterwards, what each process would do again."""
-    _packages_folder()
+    packages_folder()
     _methods_for_packing()
     if "torch" in sys.modules:
         _operator_names()
@@ -257,7 +257,7 @@ def _let_torch_warn() -> None:
 
 
 @cache
-def _packages_folder() -> str:
+def packages_folder() -> str:
     """Return the folder that holds numpy and torch; asked for before a learner's code could change the answer."""
     return str(Path(str(sys.modules["numpy"].__file__)).parents[1])
 

@@ -26,6 +26,9 @@ HIDDEN = {
     "the class of a lookup": "import operator\nT = type(operator.attrgetter('shape'))\nf = T(input())(print)\n",
     "the same, by its attribute": "from operator import methodcaller\n"
     "f = methodcaller('item').__class__(input())(print)\n",
+    "names that a dataclass is told": "import dataclasses\nclass A:\n    pass\nA.__dataclass_fields__ = {}\n"
+    "dataclasses.replace(A())\n",
+    "a writer that hands on": "import codecs\ncodecs.open('x').stream = print\n",
     "the code of a text": "import typing\nc = typing.List['1'].__args__[0].__forward_code__\n",
     "the code of a generator": "c = (n for n in ()).gi_code.replace(co_names=())\n",
     "a pickle of a loader's": "from torch.utils.data import DataLoader\n"
@@ -275,6 +278,20 @@ def test_what_another_module_puts_into_a_library_is_followed():
     call = find("import torch\nimport helper\ndef softmax(x, dim=-1):\n    return torch.celu(x)\n", siblings)
 
     assert call is not None and (call.name, call.path) == ("softmax", "helper.py")
+
+
+def test_files_that_are_too_large_to_be_read_hide_all():
+    """What a tree of it would take is never asked for; together files may have as much as one."""
+    large = "import torch; x = 1\n" + "x;" * 110_000 + "\n"
+    alone = find(large + ANSWER)
+    beside = find("import big\n" + ANSWER, {"big": ("big.py", large)})
+    names = [f"m{number}" for number in range(4)]
+    some = {name: (f"{name}.py", "x = 1\n" + "x;" * 20_000 + "\n") for name in names}
+
+    assert alone is not None and alone.says.startswith("It uses `so long a file`, behind which")
+    assert beside is not None and (beside.name, beside.path) == ("big.py", "big.py")
+    assert find(f"import {', '.join(names)}\n" + ANSWER, some) is not None
+    assert find("import m0\n" + ANSWER, some) is None
 
 
 def test_a_file_that_nobody_can_read_hides_all():

@@ -64,6 +64,8 @@ def f(x):
     "        self.tok, self.head = nn.Embedding(5, 3), nn.Linear(3, 5)\n        self.head.weight = self.tok.weight\n",
     "gradients": "def f(p):\n    return p - 0.1 * p.grad.cpu()\n",
     "weights by name": "def f(m, state):\n    m.load_state_dict(state)\n    return m\n",
+    "layers of torch's": "from torch.nn import Linear\nclass A(Linear):\n    pass\nclass B(nn.LayerNorm):\n    pass\n",
+    "an error, an object": "class A(ValueError):\n    pass\nclass B(object):\n    pass\n",
     "no Python": "def f(:\n",
 }
 HOLD = "class A(nn.Module):\n    def __init__(self):\n        self.held = {}\n        self.held.weight = print\n"
@@ -114,6 +116,10 @@ WILD = {
     "a dunder of a class": "nn.Module.__call__.x\n",
     "a context that keeps anything": "def hold(x):\n    with torch.cpu.stream(hold):\n        yield x\n",
     "a copy of attributes": "from functools import update_wrapper\nupdate_wrapper(torch, print)\n",
+    "what is shown in the place of a method in C": "class A(str):\n    lower = torch\n",
+    "the same, of a tensor": "class A(torch.Tensor):\n    sum = torch\n",
+    "the same, of a container": "from collections import OrderedDict\nclass A(OrderedDict):\n    pop = torch\n",
+    "how an object is shown": "class A:\n    def __repr__(self):\n        return 'x'\n",
     "everything": "from torch import *\n",
     "a context manager as a target": "with torch.no_grad() as torch.help:\n    pass\n",
     "a loop's target": "for torch.help in [1]:\n    pass\n",

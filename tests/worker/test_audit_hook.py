@@ -29,12 +29,23 @@ DOORS = {
     "a text": ("", "exec('y = 1')", "builtins.compile"),
     "a text that is made code": ("", "compile('y', '', 'eval')", "builtins.compile"),
     "other code": ("f = softmax", "f.__code__.replace(co_names=())", "code.__new__"),
+    "the frame of an error": (
+        "",
+        "try: 1 / 0\n    except ZeroDivisionError as e: e.__traceback__.tb_frame",
+        "object.tb_frame",
+    ),
+    "the frame of a generator": ("", "(n for n in ()).gi_frame", "object.gi_frame"),
+    "another code for a function": ("f = lambda: 1", "f.__code__ = softmax.__code__", "object.__code__"),
     "a pickle": ("import pickle", "pickle.loads(b'cmath\\nsqrt\\n.')", "pickle.find_class"),
 }
 HONEST = {
     "classes that a library makes": (
         "import collections, dataclasses, enum",
         "dataclasses.make_dataclass('A', ['n'])(1); collections.namedtuple('B', 'n')(1); enum.Enum('C', 'D')",
+    ),
+    "a traceback that is printed": (
+        "import traceback",
+        "try: 1 / 0\n    except ZeroDivisionError: traceback.format_exc()",
     ),
     "a warning": ("import warnings", "warnings.warn('here')"),
 }
