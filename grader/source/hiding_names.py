@@ -45,8 +45,8 @@ NAMES_OF_MODULES = frozenset({"obj", "_module"})  # in an error and in warnings;
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
 HIDING_ATTRIBUTES = frozenset({
     "sys", "_sys", "builtins", "bltns", "ctypes", "importlib", "inspect", "traceback", "_thread", "_C",
-    "pickle", "marshal", "runpy", "codeop", "pkgutil", "pydoc", "linecache", "multiprocessing", "threading", "reducer",
-    "multiprocessing_context", "reduction", "ForkingPickler",
+    "pickle", "marshal", "runpy", "codeop", "pkgutil", "pydoc", "linecache", "multiprocessing", "threading",
+    "multiprocessing_context", "ForkingPickler",
     *NAMES_OF_MODULES,
 })
 # What holds for a module or a name in it holds for all below. Of any module but the learner's, private names are too.

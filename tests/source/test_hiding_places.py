@@ -199,6 +199,9 @@ INNOCENT = {
     "a library under another name": "import torch, math\nF = torch.nn.functional\nm = math\n"
     "def softmax(x, dim=-1):\n    return F.relu(x) * m.pi\n",
     "whether a library has something": "import torch\nNEW = hasattr(torch, 'rms_norm')\n",
+    "names that are like a module's": "class A:\n    def __init__(self, reduction):\n"
+    "        self.reduction = reduction\n        self.code = self.profile = self.signal = 1\n"
+    "def softmax(x, dim=-1):\n    return A('mean').reduction, A('sum').code\n",
     "a lookup that is used at once": "import operator\ndef softmax(x, dim=-1):\n"
     "    n = operator.attrgetter('shape')(x)\n    m = map(operator.attrgetter('ndim'), [x])\n"
     "    return sorted([x], key=operator.attrgetter('ndim')), n, m, operator.methodcaller('sum')(x)\n",
