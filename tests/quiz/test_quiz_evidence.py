@@ -394,7 +394,7 @@ def test_honest_with_a_question_mark(tmp_path):
     (score,) = re.findall(r"Verified (\d\.\d)", says)
     assert 4.0 <= float(score) <= 6.0 and "Strong: " not in says and "Weak: " not in says
     suggested = says.partition("Next ")[2]
-    assert "learn quiz token_journey" in suggested and "Read the lesson block, then" in suggested  # it was never read
+    assert "learn quiz heads" in suggested and "Read the lesson multi_head, then" in suggested  # it was never read
 
 
 @repeat(usual=2, soak=7)
