@@ -244,4 +244,4 @@ def _read(source: str, own: frozenset[str]) -> HidingModule:
     return HidingModule(parse(source), own)
 
 
-_read_cached = lru_cache(maxsize=12)(_read)
+_read_cached = lru_cache(maxsize=32)(_read)  # of a learner's lessons in turn, each beside others

@@ -8,7 +8,7 @@ import threading
 import warnings
 from functools import cache, lru_cache
 
-MAX_CACHED_CHARS = 16 << 10  # a tree takes up to seven hundred times the memory of its text
+MAX_CACHED_CHARS = 12 << 10  # a tree takes up to seven hundred times the memory of its text
 MAX_TOKENS = 60_000  # of words, numbers and signs; exercises have a few thousand
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _LEAVES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "asname", "level", "module", "kind"})
