@@ -167,3 +167,29 @@ def same_output(random: Random) -> Values:
     output = sum(a * v for a, v in zip(row, values, strict=True))
     return {"v1": values[0], "v2": values[1], "v3": values[2], "row": ", ".join(f"{a:.2f}" for a in row),
             "weights": row, "output": round(output, 6), "options": shown}  # fmt: skip
+
+
+def lens(random: Random) -> dict[str, Any]:
+    """The difference of two logits between two blocks."""
+    s, u, w = (tuple(random.randint(-4, 5) for _ in range(3)) for _ in range(3))
+    first, second = _product(s, u), _product(s, w)
+    if len({first - second, first, first + second, 0}) < 4:
+        return lens(random)
+    return {"s": s, "u": u, "w": w, "list_s": list(s), "list_u": list(u), "list_w": list(w), "first": first,
+            "second": second, "answer": first - second,
+            "wrong": {"lens-one-logit": first, "lens-adds-logits": first + second}}  # fmt: skip
+
+
+def neuron(random: Random) -> dict[str, Any]:
+    """What one hidden neuron adds to a logit: relu(k·x) times v·u."""
+    k, v, x, u = (tuple(random.randint(-3, 4) for _ in range(3)) for _ in range(4))
+    on, along, read = _product(k, x), _product(v, u), _product(k, u)
+    if on < 2 or len({on * along, on, along, on * read, 0}) < 5:
+        return neuron(random)
+    wrong = {"neuron-activation-alone": on, "neuron-always-on": along, "neuron-writes-what-it-reads": on * read}
+    return {"k": k, "v": v, "x": x, "u": u, "list_k": list(k), "list_v": list(v), "list_x": list(x),
+            "list_u": list(u), "on": on, "along": along, "answer": on * along, "wrong": wrong}  # fmt: skip
+
+
+def _product(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    return sum(one * other for one, other in zip(a, b, strict=True))

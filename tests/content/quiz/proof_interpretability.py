@@ -71,3 +71,22 @@ def same_output(question):
 
 def _option(question, text):
     return [option.text for option in question.options].index(text)
+
+
+def lens(question):
+    """The rows of the output layer as one linear layer, of whose two outputs the difference is taken."""
+    values = question.values
+    head = torch.nn.Linear(3, 2, bias=False, dtype=torch.float64)
+    with torch.no_grad():
+        head.weight.copy_(torch.tensor([values["u"], values["w"]]))
+        yes, no = head(torch.tensor(values["s"], dtype=torch.float64))
+    return (yes - no).item()
+
+
+def neuron(question):
+    """A network of one neuron: the logit with what it writes, less the logit without."""
+    values = {
+        name: torch.tensor(value, dtype=torch.float64) for name, value in question.values.items() if name in "kvxu"
+    }
+    written = torch.relu(values["x"] @ values["k"][:, None]) @ values["v"][None]
+    return ((values["x"] + written) @ values["u"] - values["x"] @ values["u"]).item()
