@@ -5,6 +5,7 @@ Drawing numbers, from the `random.Random` that a generator is given:
     SIZES             sizes to draw from, small and pairwise different
     distinct_sizes    draw sizes of which no two are equal
     heads_and_width   draw a number of heads and a width that it divides
+    dot               the product of two vectors
     are_far_apart     whether answers differ by more than a reader's rounding
     spoil_line        draw one of the ways in which a line of a source is wrong
 
@@ -23,7 +24,7 @@ from typing import Any
 
 from grader.quiz.placeholders import fill
 
-__all__ = ["SIZES", "are_far_apart", "distinct_sizes", "fill", "heads_and_width", "spoil_line"]
+__all__ = ["SIZES", "are_far_apart", "distinct_sizes", "dot", "fill", "heads_and_width", "spoil_line"]
 
 Spoilt = tuple[int, str, int, str, str]  # a line's number, what stands there, the line blamed for it, symptom, reason
 
@@ -33,6 +34,11 @@ SIZES = (2, 3, 4, 5, 6, 7, 9, 10, 11, 13)
 def distinct_sizes(random: Random, count: int, among: tuple[int, ...] = SIZES) -> list[int]:
     """Draw sizes of which no two are equal, so that a wrong axis shows."""
     return random.sample(among, count)
+
+
+def dot(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the product of two vectors of one length; it is whole where all their numbers are."""
+    return sum(a * b for a, b in zip(one, other, strict=True))
 
 
 def heads_and_width(random: Random, widths: tuple[int, ...] = (8, 12, 16, 24, 32, 64, 128)) -> tuple[int, int, int]:

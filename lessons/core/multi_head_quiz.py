@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from grader.api.questions import distinct_sizes
+from grader.api.questions import distinct_sizes, dot
 
 Values = dict[str, Any]
 Token = list[int]
@@ -228,19 +228,15 @@ def weight(random: Random) -> Values:
             wrong["strided-heads"] = _share(_gap(one[head::H], other[head::H]) / math.sqrt(d))
         if abs(gap) <= 4 and all(high - low > 0.03 for low, high in pairwise(sorted([answer, *wrong.values()]))):
             break
-    itself, cross = _dot(one[own], one[own]), _dot(one[own], other[own])
+    itself, cross = dot(one[own], one[own]), dot(one[own], other[own])
     return {"H": H, "d": d, "D": D, "head": head, "one": str(one[own]), "other": str(other[own]), "answer": answer,
             "x": f"[{[float(n) for n in one]}, {[float(n) for n in other]}]", "wrong": wrong, "itself": itself,
             "cross": cross, "root": math.isqrt(d), "from": head * d, "to": (head + 1) * d,
             "code": f"x = torch.tensor([{one},\n                  {other}])"}  # fmt: skip
 
 
-def _dot(one: Token, other: Token) -> int:
-    return sum(a * b for a, b in zip(one, other, strict=True))
-
-
 def _gap(one: Token, other: Token) -> int:
-    return _dot(one, other) - _dot(one, one)
+    return dot(one, other) - dot(one, one)
 
 
 def _share(gap: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.api.questions import distinct_sizes, spoil_line
+from grader.api.questions import distinct_sizes, dot, spoil_line
 
 Values = dict[str, Any]
 
@@ -45,7 +45,7 @@ def unit(random: Random) -> Values:
     while True:
         x, pattern = ([random.randrange(-2, 4) for _ in range(3)] for _ in range(2))
         bias, column = random.choice([-3, -2, -1, 1]), random.choice([-3, -2, 2, 3])
-        fits = sum(a * b for a, b in zip(x, pattern, strict=True))
+        fits = dot(x, pattern)
         on = max(0, fits + bias)
         answer = column * on
         wrong = {"ffn-no-off": column * (fits + bias), "ffn-bias-after-bend": column * (max(0, fits) + bias),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.api.questions import are_far_apart, distinct_sizes, spoil_line
+from grader.api.questions import are_far_apart, distinct_sizes, dot, spoil_line
 
 Values = dict[str, Any]
 
@@ -56,10 +56,10 @@ def scores(random: Random) -> Values:
     while True:
         table = [[random.randrange(-3, 4) for _ in range(3)] for _ in range(3)]
         stream, token = [random.randrange(-3, 4) for _ in range(3)], random.randrange(3)
-        score = sum(a * b for a, b in zip(stream, table[token], strict=True))
+        score = dot(stream, table[token])
         wrong = {
-            "gpt-column-for-row": sum(a * row[token] for a, row in zip(stream, table, strict=True)),
-            "gpt-largest-score": max(sum(a * b for a, b in zip(stream, row, strict=True)) for row in table),
+            "gpt-column-for-row": dot(stream, [row[token] for row in table]),
+            "gpt-largest-score": max(dot(stream, row) for row in table),
             "gpt-adds-the-row": sum(stream) + sum(table[token]),
         }
         if len({score, *wrong.values()}) == 4:

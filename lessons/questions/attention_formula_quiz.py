@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from grader.api.questions import SIZES, distinct_sizes
+from grader.api.questions import SIZES, distinct_sizes, dot
 
 SHARES = ((0.5, 0.3, 0.2), (0.6, 0.3, 0.1), (0.7, 0.2, 0.1), (0.5, 0.4, 0.1))  # rows of weights to calculate with
 ROWS = ((0.6, 0.3, 0.1), (0.4, 0.4, 0.2), (0.7, 0.2, 0.1), (0.8, 0.1, 0.1), (0.98, 0.01, 0.01), (0.9, 0.08, 0.02))
@@ -174,7 +174,7 @@ def output_component(random: Random) -> dict[str, Any]:
 
 
 def _dot(weights: list[float], values: list[int]) -> float:
-    return round(sum(weight * value for weight, value in zip(weights, values, strict=True)), 6)
+    return round(dot(weights, values), 6)
 
 
 def jacobian_entry(random: Random) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def score_entry(random: Random) -> dict[str, Any]:
     i, j = random.sample(range(3), 2)
     while True:
         q, k = ([[random.randrange(-2, 5) for _ in range(2)] for _ in range(3)] for _ in range(2))
-        answer, mirrored, among = _product(q[i], k[j]), _product(q[j], k[i]), _product(q[i], q[j])
+        answer, mirrored, among = dot(q[i], k[j]), dot(q[j], k[i]), dot(q[i], q[j])
         if len({answer, mirrored, among}) == 3:
             break
     return {
@@ -206,7 +206,3 @@ def score_entry(random: Random) -> dict[str, Any]:
         "code": f"Q = torch.tensor({q})\nK = torch.tensor({k})\nprint((Q @ K.T)[{i}, {j}].item())", "i": i, "j": j,
         "q_i": str(q[i]), "k_j": str(k[j]), "q_j": str(q[j]), "k_i": str(k[i]), "mirrored": mirrored,
     }  # fmt: skip
-
-
-def _product(one: list[int], other: list[int]) -> int:
-    return sum(a * b for a, b in zip(one, other, strict=True))

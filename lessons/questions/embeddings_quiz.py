@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from grader.api.questions import distinct_sizes
+from grader.api.questions import distinct_sizes, dot
 
 Values = dict[str, Any]
 
@@ -121,13 +121,17 @@ def cosine(random: Random) -> Values:
     while True:
         a, b = ([random.choice([1, 1, -1]) * each for each in random.sample(part, 3)]
                 for part in random.sample(WHOLE_LENGTHS, 2))  # fmt: skip
-        dot = sum(x * y for x, y in zip(a, b, strict=True))
+        ab = dot(a, b)
         length_a, length_b, distance = math.hypot(*a), math.hypot(*b), math.dist(a, b)
-        answer = dot / (length_a * length_b)
-        wrong = {"ebd-product-for-cosine": dot, "ebd-divides-once": dot / length_a, "ebd-distance-for-cosine": distance}
-        if 0.1 < abs(answer) < 0.95 and all(abs(each - distance) > 0.1 for each in (dot, dot / length_a, answer)):
+        answer = ab / (length_a * length_b)
+        wrong = {
+            "ebd-product-for-cosine": ab,
+            "ebd-divides-once": ab / length_a,
+            "ebd-distance-for-cosine": distance,
+        }
+        if 0.1 < abs(answer) < 0.95 and all(abs(each - distance) > 0.1 for each in (ab, ab / length_a, answer)):
             break
-    return {"a": tuple(a), "b": tuple(b), "list_a": str(a), "list_b": str(b), "dot": dot, "length_a": round(length_a),
+    return {"a": tuple(a), "b": tuple(b), "list_a": str(a), "list_b": str(b), "dot": ab, "length_a": round(length_a),
             "length_b": round(length_b), "distance": distance, "answer": answer, "wrong": wrong}  # fmt: skip
 
 

@@ -7,6 +7,8 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
+from grader.api.questions import dot
+
 Values = dict[str, Any]
 
 
@@ -164,7 +166,7 @@ def same_output(random: Random) -> Values:
     shown = [{"text": ", ".join(f"{max(a, 0):.2f}" for a in weights), "right": same,
               "tag": "another-row-another-output" if same else "output-not-computed"}
              for weights, same in options]  # fmt: skip
-    output = sum(a * v for a, v in zip(row, values, strict=True))
+    output = dot(row, values)
     return {"v1": values[0], "v2": values[1], "v3": values[2], "row": ", ".join(f"{a:.2f}" for a in row),
             "weights": row, "output": round(output, 6), "options": shown}  # fmt: skip
 
@@ -172,7 +174,7 @@ def same_output(random: Random) -> Values:
 def lens(random: Random) -> dict[str, Any]:
     """The difference of two logits between two blocks."""
     s, u, w = (tuple(random.randint(-4, 5) for _ in range(3)) for _ in range(3))
-    first, second = _product(s, u), _product(s, w)
+    first, second = dot(s, u), dot(s, w)
     if len({first - second, first, first + second, 0}) < 4:
         return lens(random)
     return {"s": s, "u": u, "w": w, "list_s": list(s), "list_u": list(u), "list_w": list(w), "first": first,
@@ -183,13 +185,9 @@ def lens(random: Random) -> dict[str, Any]:
 def neuron(random: Random) -> dict[str, Any]:
     """What one hidden neuron adds to a logit: relu(k·x) times v·u."""
     k, v, x, u = (tuple(random.randint(-3, 4) for _ in range(3)) for _ in range(4))
-    on, along, read = _product(k, x), _product(v, u), _product(k, u)
+    on, along, read = dot(k, x), dot(v, u), dot(k, u)
     if on < 2 or len({on * along, on, along, on * read, 0}) < 5:
         return neuron(random)
     wrong = {"neuron-activation-alone": on, "neuron-always-on": along, "neuron-writes-what-it-reads": on * read}
     return {"k": k, "v": v, "x": x, "u": u, "list_k": list(k), "list_v": list(v), "list_x": list(x),
             "list_u": list(u), "on": on, "along": along, "answer": on * along, "wrong": wrong}  # fmt: skip
-
-
-def _product(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    return sum(one * other for one, other in zip(a, b, strict=True))

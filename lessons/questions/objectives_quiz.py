@@ -7,6 +7,8 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
+from grader.api.questions import dot
+
 NAMES = ("first", "second", "third", "fourth")
 
 
@@ -65,11 +67,11 @@ def masked_perplexity(random: Random) -> dict[str, Any]:
     mask = random.randint(14, 26) / 10
     kinds = [mask, round(mask + random.randint(3, 12) / 10, 1), random.randint(1, 5) / 10]
     shares = [0.8, 0.1, 0.1]
-    mean = sum(share * loss for share, loss in zip(shares, kinds, strict=True))
+    mean = dot(shares, kinds)
     wrong = {
         "obj-only-mask-scored": math.exp(mask),
         "obj-kinds-weigh-the-same": math.exp(sum(kinds) / 3),
-        "ce-averages-perplexities": sum(share * math.exp(loss) for share, loss in zip(shares, kinds, strict=True)),
+        "ce-averages-perplexities": dot(shares, [math.exp(loss) for loss in kinds]),
         "ce-loss-for-perplexity": mean,
     }
     if not _far_apart([math.exp(mean), *wrong.values()]):
