@@ -12,7 +12,6 @@ too. They count in reach of any of the exercise's functions, and in what runs wh
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -116,20 +115,23 @@ class _Program:
 
     def _module(self, where: str) -> HidingModule | None:
         if where not in self.modules:
-            self.modules[where] = None
-            with contextlib.suppress(SyntaxError, KeyError):
-                try:
-                    module = read_module(self.files[where][1], self.own)
-                    self._size += module.size
-                    if self._size <= MAX_NODES:
-                        self.modules[where] = module
-                    else:
-                        self.unread.append(where)
-                except TooLarge:
-                    self.unread.append(where)
-                except TooDeep:
-                    self.unread += [where] if where else []  # the lesson's own file is loaded before it raises a limit
+            self.modules[where] = self._read(where) if where in self.files else None
         return self.modules[where]
+
+    def _read(self, where: str) -> HidingModule | None:
+        """Read a file; None if it is no Python, or has to be left unread."""
+        try:
+            module = read_module(self.files[where][1], self.own)
+        except SyntaxError as error:
+            # the lesson's own file is loaded before it could raise the limit of depth
+            if isinstance(error, TooLarge) or (isinstance(error, TooDeep) and where):
+                self.unread.append(where)
+            return None
+        self._size += module.size
+        if self._size <= MAX_NODES:
+            return module
+        self.unread.append(where)
+        return None
 
     def _nodes_of(self, module: HidingModule, name: str) -> Iterable[ast.AST]:
         """Return what binds a name of a module, and what else puts something into the object that it stands for.

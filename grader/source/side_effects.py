@@ -171,12 +171,12 @@ class _Analysis:
 
     def _has_no_methods_in_c(self, base: ast.expr) -> bool:
         """Return True for a class of the learner's, a layer of torch's, `object` or an error."""
-        name = getattr(base, "attr", getattr(base, "id", ""))
-        if isinstance(base, ast.Name) and not hasattr(builtins, name):
-            return name in self.classes or (self._is_of_torch(base) and name not in NO_LAYERS)
-        thing = getattr(builtins, name, None) if isinstance(base, ast.Name) else None
-        is_error = isinstance(thing, type) and issubclass(thing, Exception)
-        return thing is object or is_error or (self._is_of_torch(base) and name not in NO_LAYERS)
+        name = base.id if isinstance(base, ast.Name) else getattr(base, "attr", "")
+        if isinstance(base, ast.Name) and hasattr(builtins, name):
+            thing = getattr(builtins, name)
+            return thing is object or (isinstance(thing, type) and issubclass(thing, Exception))
+        is_own = isinstance(base, ast.Name) and name in self.classes
+        return is_own or (self._is_of_torch(base) and name not in NO_LAYERS)
 
     @cached_property
     def _binders(self) -> dict[str, set[type]]:
