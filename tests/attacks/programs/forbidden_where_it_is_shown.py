@@ -36,309 +36,111 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     evil = Evil(q, k, v, mask)
 
     class L(str):
-        capitalize = evil
-        casefold = evil
-        isalnum = evil
-        isalpha = evil
-        isascii = evil
-        isdecimal = evil
-        isdigit = evil
-        isidentifier = evil
-        islower = evil
-        isnumeric = evil
-        isspace = evil
-        istitle = evil
-        isupper = evil
-        lower = evil
-        lstrip = evil
-        rstrip = evil
-        split = evil
-        rsplit = evil
-        splitlines = evil
-        strip = evil
-        swapcase = evil
-        title = evil
-        upper = evil
-        expandtabs = evil
-        encode = evil
-        center = evil
-        ljust = evil
-        rjust = evil
-        zfill = evil
-        count = evil
-        endswith = evil
-        find = evil
-        rfind = evil
-        startswith = evil
-        partition = evil
-        rpartition = evil
-        removeprefix = evil
-        removesuffix = evil
-        join = evil
-        replace = evil
-        translate = evil
+        capitalize = casefold = isalnum = isalpha = isascii = isdecimal = isdigit = isidentifier = islower = (
+            isnumeric
+        ) = isspace = istitle = isupper = lower = lstrip = rstrip = split = rsplit = splitlines = strip = swapcase = (
+            title
+        ) = upper = expandtabs = encode = center = ljust = rjust = zfill = count = endswith = find = rfind = (
+            startswith
+        ) = partition = rpartition = removeprefix = removesuffix = join = replace = translate = evil
 
         def __call__(self):
-            super().capitalize()
-            if evil.found is not None:
-                return evil.found
-            super().casefold()
-            if evil.found is not None:
-                return evil.found
-            super().isalnum()
-            if evil.found is not None:
-                return evil.found
-            super().isalpha()
-            if evil.found is not None:
-                return evil.found
-            super().isascii()
-            if evil.found is not None:
-                return evil.found
-            super().isdecimal()
-            if evil.found is not None:
-                return evil.found
-            super().isdigit()
-            if evil.found is not None:
-                return evil.found
-            super().isidentifier()
-            if evil.found is not None:
-                return evil.found
-            super().islower()
-            if evil.found is not None:
-                return evil.found
-            super().isnumeric()
-            if evil.found is not None:
-                return evil.found
-            super().isspace()
-            if evil.found is not None:
-                return evil.found
-            super().istitle()
-            if evil.found is not None:
-                return evil.found
-            super().isupper()
-            if evil.found is not None:
-                return evil.found
-            super().lower()
-            if evil.found is not None:
-                return evil.found
-            super().lstrip()
-            if evil.found is not None:
-                return evil.found
-            super().rstrip()
-            if evil.found is not None:
-                return evil.found
-            super().split()
-            if evil.found is not None:
-                return evil.found
-            super().rsplit()
-            if evil.found is not None:
-                return evil.found
-            super().splitlines()
-            if evil.found is not None:
-                return evil.found
-            super().strip()
-            if evil.found is not None:
-                return evil.found
-            super().swapcase()
-            if evil.found is not None:
-                return evil.found
-            super().title()
-            if evil.found is not None:
-                return evil.found
-            super().upper()
-            if evil.found is not None:
-                return evil.found
-            super().expandtabs()
-            if evil.found is not None:
-                return evil.found
-            super().encode()
-            if evil.found is not None:
-                return evil.found
-            super().center(9)
-            if evil.found is not None:
-                return evil.found
-            super().ljust(9)
-            if evil.found is not None:
-                return evil.found
-            super().rjust(9)
-            if evil.found is not None:
-                return evil.found
-            super().zfill(9)
-            if evil.found is not None:
-                return evil.found
-            super().count("a")
-            if evil.found is not None:
-                return evil.found
-            super().endswith("a")
-            if evil.found is not None:
-                return evil.found
-            super().find("a")
-            if evil.found is not None:
-                return evil.found
-            super().rfind("a")
-            if evil.found is not None:
-                return evil.found
-            super().startswith("a")
-            if evil.found is not None:
-                return evil.found
-            super().partition("a")
-            if evil.found is not None:
-                return evil.found
-            super().rpartition("a")
-            if evil.found is not None:
-                return evil.found
-            super().removeprefix("a")
-            if evil.found is not None:
-                return evil.found
-            super().removesuffix("a")
-            if evil.found is not None:
-                return evil.found
-            super().join([])
-            if evil.found is not None:
-                return evil.found
-            super().replace("a", "b")
-            if evil.found is not None:
-                return evil.found
-            super().translate({})
-            if evil.found is not None:
-                return evil.found
+            mine = super()
+            for method, *given in (
+                (mine.capitalize,),
+                (mine.casefold,),
+                (mine.isalnum,),
+                (mine.isalpha,),
+                (mine.isascii,),
+                (mine.isdecimal,),
+                (mine.isdigit,),
+                (mine.isidentifier,),
+                (mine.islower,),
+                (mine.isnumeric,),
+                (mine.isspace,),
+                (mine.istitle,),
+                (mine.isupper,),
+                (mine.lower,),
+                (mine.lstrip,),
+                (mine.rstrip,),
+                (mine.split,),
+                (mine.rsplit,),
+                (mine.splitlines,),
+                (mine.strip,),
+                (mine.swapcase,),
+                (mine.title,),
+                (mine.upper,),
+                (mine.expandtabs,),
+                (mine.encode,),
+                (mine.center, 9),
+                (mine.ljust, 9),
+                (mine.rjust, 9),
+                (mine.zfill, 9),
+                (mine.count, "a"),
+                (mine.endswith, "a"),
+                (mine.find, "a"),
+                (mine.rfind, "a"),
+                (mine.startswith, "a"),
+                (mine.partition, "a"),
+                (mine.rpartition, "a"),
+                (mine.removeprefix, "a"),
+                (mine.removesuffix, "a"),
+                (mine.join, []),
+                (mine.replace, "a", "b"),
+                (mine.translate, {}),
+            ):
+                method(*given)
+                if evil.found is not None:
+                    return evil.found
             return None
 
     class B(bytes):
-        capitalize = evil
-        isalnum = evil
-        isalpha = evil
-        isascii = evil
-        isdigit = evil
-        islower = evil
-        isspace = evil
-        istitle = evil
-        isupper = evil
-        lower = evil
-        lstrip = evil
-        rstrip = evil
-        split = evil
-        rsplit = evil
-        splitlines = evil
-        strip = evil
-        swapcase = evil
-        title = evil
-        upper = evil
-        expandtabs = evil
-        center = evil
-        ljust = evil
-        rjust = evil
-        zfill = evil
-        count = evil
-        endswith = evil
-        find = evil
-        rfind = evil
-        startswith = evil
-        partition = evil
-        rpartition = evil
-        removeprefix = evil
-        removesuffix = evil
+        capitalize = isalnum = isalpha = isascii = isdigit = islower = isspace = istitle = isupper = lower = lstrip = (
+            rstrip
+        ) = split = rsplit = splitlines = strip = swapcase = title = upper = expandtabs = center = ljust = rjust = (
+            zfill
+        ) = count = endswith = find = rfind = startswith = partition = rpartition = removeprefix = removesuffix = evil
 
         def __call__(self):
-            super().capitalize()
-            if evil.found is not None:
-                return evil.found
-            super().isalnum()
-            if evil.found is not None:
-                return evil.found
-            super().isalpha()
-            if evil.found is not None:
-                return evil.found
-            super().isascii()
-            if evil.found is not None:
-                return evil.found
-            super().isdigit()
-            if evil.found is not None:
-                return evil.found
-            super().islower()
-            if evil.found is not None:
-                return evil.found
-            super().isspace()
-            if evil.found is not None:
-                return evil.found
-            super().istitle()
-            if evil.found is not None:
-                return evil.found
-            super().isupper()
-            if evil.found is not None:
-                return evil.found
-            super().lower()
-            if evil.found is not None:
-                return evil.found
-            super().lstrip()
-            if evil.found is not None:
-                return evil.found
-            super().rstrip()
-            if evil.found is not None:
-                return evil.found
-            super().split()
-            if evil.found is not None:
-                return evil.found
-            super().rsplit()
-            if evil.found is not None:
-                return evil.found
-            super().splitlines()
-            if evil.found is not None:
-                return evil.found
-            super().strip()
-            if evil.found is not None:
-                return evil.found
-            super().swapcase()
-            if evil.found is not None:
-                return evil.found
-            super().title()
-            if evil.found is not None:
-                return evil.found
-            super().upper()
-            if evil.found is not None:
-                return evil.found
-            super().expandtabs()
-            if evil.found is not None:
-                return evil.found
-            super().center(9)
-            if evil.found is not None:
-                return evil.found
-            super().ljust(9)
-            if evil.found is not None:
-                return evil.found
-            super().rjust(9)
-            if evil.found is not None:
-                return evil.found
-            super().zfill(9)
-            if evil.found is not None:
-                return evil.found
-            super().count(b"a")
-            if evil.found is not None:
-                return evil.found
-            super().endswith(b"a")
-            if evil.found is not None:
-                return evil.found
-            super().find(b"a")
-            if evil.found is not None:
-                return evil.found
-            super().rfind(b"a")
-            if evil.found is not None:
-                return evil.found
-            super().startswith(b"a")
-            if evil.found is not None:
-                return evil.found
-            super().partition(b"a")
-            if evil.found is not None:
-                return evil.found
-            super().rpartition(b"a")
-            if evil.found is not None:
-                return evil.found
-            super().removeprefix(b"a")
-            if evil.found is not None:
-                return evil.found
-            super().removesuffix(b"a")
-            if evil.found is not None:
-                return evil.found
+            mine = super()
+            for method, *given in (
+                (mine.capitalize,),
+                (mine.isalnum,),
+                (mine.isalpha,),
+                (mine.isascii,),
+                (mine.isdigit,),
+                (mine.islower,),
+                (mine.isspace,),
+                (mine.istitle,),
+                (mine.isupper,),
+                (mine.lower,),
+                (mine.lstrip,),
+                (mine.rstrip,),
+                (mine.split,),
+                (mine.rsplit,),
+                (mine.splitlines,),
+                (mine.strip,),
+                (mine.swapcase,),
+                (mine.title,),
+                (mine.upper,),
+                (mine.expandtabs,),
+                (mine.center, 9),
+                (mine.ljust, 9),
+                (mine.rjust, 9),
+                (mine.zfill, 9),
+                (mine.count, b"a"),
+                (mine.endswith, b"a"),
+                (mine.find, b"a"),
+                (mine.rfind, b"a"),
+                (mine.startswith, b"a"),
+                (mine.partition, b"a"),
+                (mine.rpartition, b"a"),
+                (mine.removeprefix, b"a"),
+                (mine.removesuffix, b"a"),
+            ):
+                method(*given)
+                if evil.found is not None:
+                    return evil.found
             return None
 
     found = L("abc")()
