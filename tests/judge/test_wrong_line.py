@@ -53,6 +53,18 @@ def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
     assert "Line 9 is where it goes wrong: with the reference's `weights` in place of" in line.says
 
 
+def test_where_no_mistake_has_a_name_the_line_comes_first(launcher: Launcher) -> None:
+    """Before what is right and wrong elsewhere, of which the right is counted where it is much."""
+    turned = "mask = mask.mT if mask.dim() > 1 and mask.size(-1) == mask.size(-2) else mask\n        att = att.masked"
+    odd = OVER_THE_QUERIES.replace("att, 1)", "att, -1)").replace("att = att.masked", turned)
+    result = judge_source(launcher, "attention", odd)
+    where, told, *_ = result.weaknesses
+
+    assert not result.mistakes and where.endswith(result.lines[0].says)
+    assert told.startswith("`scaled_dot_product_attention`: Right on single matrices without a mask, with one key,")
+    assert " other cases; wrong " in told and len(told) < 300
+
+
 CUT = """import torch
 
 

@@ -78,12 +78,12 @@ def weaknesses_of(
     lines: Sequence[WrongLine] = (),
     runs: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Return the named mistakes, what the probes showed, the lines where right ends; else the first failed checks.
+    """Return the named mistakes, the lines where right ends, what the probes showed; else the first failed checks.
 
     Args:
         runs: The ids of checks that no mistake is recognised by: those that failed are always said.
     """
-    said = [*dict.fromkeys(mistake.says for mistake in mistakes), *stages, *(line.says for line in lines)]
+    said = [*dict.fromkeys(mistake.says for mistake in mistakes), *(line.says for line in lines), *stages]
     bad = [check for check in checks if not check.passed and check.outcome not in ("skipped", "grader-error")]
     bad = [check for check in bad if check.id in runs and check.outcome == "failed"] if said else bad[:2]
     said += [f"{check.says} — {check.message.splitlines()[0]}" if check.message else check.says for check in bad]

@@ -22,6 +22,8 @@ from grader.judge.verdict.outcome_mistakes import (
 )
 from grader.model import CheckResult, Counterexample, Lesson, Named, Submission, WrongLine
 
+MAX_RIGHT = 5  # stages that one sentence tells as right
+
 
 @dataclass
 class Finding:
@@ -155,7 +157,7 @@ def _describe_stages(
     said = []
     right, wrong = _sort_stages(diagnosis, [check for check in checks if check.function == function])
     if wrong:
-        begin = f"Right {_join(right)}; wrong" if right else "Wrong"
+        begin = f"Right {_join(_shorten(right))}; wrong" if right else "Wrong"
         said.append(f"`{function}`: {begin} {_join(wrong[:3])}.")
     if diagnosis.first_wrong is None:
         return said
@@ -179,6 +181,13 @@ def _sort_stages(diagnosis: Diagnosis, checks: Sequence[CheckResult]) -> tuple[l
 
 def _quote(function: str, bad: Sequence[CheckResult]) -> list[str]:
     return [f"`{function}`: {check.message.splitlines()[0]}" for check in bad if check.message][:1]
+
+
+def _shorten(stages: Sequence[str]) -> list[str]:
+    """Return the stages once each, of many the first and how many more there are."""
+    unique = list(dict.fromkeys(stages))
+    more = len(unique) - MAX_RIGHT + 1
+    return unique if more <= 1 else [*unique[: MAX_RIGHT - 1], f"in {more} other cases"]
 
 
 def _join(stages: Sequence[str]) -> str:
