@@ -12,13 +12,15 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, Import
+from grader.source.scopes import Definition, Import, names_bound_by
 from grader.worker.main_guard import without_main_guard
 
 _OUTPUT = re.compile(r"print|warn", re.IGNORECASE)  # parts of names
 _CACHES = frozenset({"cache", "lru_cache"})  # as they are imported: what a model keeps may be called so, too
 _DECORATORS = frozenset({"staticmethod", "property", "no_grad", "enable_grad", "inference_mode", "torch"})
+_NUMBERS = frozenset({"float", "int"})  # of them a call makes nothing that could be changed
 _CONSTANT = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.UnaryOp, ast.BinOp)
+_TYPE = (*_CONSTANT, ast.Subscript, ast.List, ast.Starred)  # of an annotation, which is run where it stands
 
 
 def is_pure(sources: Collection[str]) -> bool:
@@ -33,10 +35,26 @@ def _is_pure(source: str) -> bool:
     except SyntaxError:
         return False
     body = without_main_guard(tree)
-    return all(map(_is_constant_statement, body)) and all(_is_stateless(node) for node in nodes_in(*body))
+    nodes = nodes_in(*body)
+    return all(map(_is_constant_statement, body)) and all(map(_is_stateless, nodes)) and not _binds_known_names(nodes)
+
+
+def _binds_known_names(nodes: Collection[ast.AST]) -> bool:
+    """Return True if a source gives another meaning to what is known here by its name alone."""
+    imports = [node for node in nodes if isinstance(node, Import)]
+    of_torch = {alias for node in imports for alias in node.names if _is_of_torch(node, alias)}
+    return any(names_bound_by(node) & (_DECORATORS | _NUMBERS) for node in nodes if node not in of_torch)
+
+
+def _is_of_torch(node: Import, alias: ast.alias) -> bool:
+    module = alias.name if isinstance(node, ast.Import) else node.module or ""
+    return module.partition(".")[0] == "torch" and alias.asname in (None, alias.name)
 
 
 def _is_stateless(node: ast.AST) -> bool:
+    annotations = (getattr(node, field, None) for field in ("annotation", "returns"))
+    if not all(isinstance(part, _TYPE) for note in annotations if note for part in nodes_in(note)):
+        return False
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         given = (*node.args.defaults, *filter(None, node.args.kw_defaults))
         decorators = nodes_in(*getattr(node, "decorator_list", ()))
@@ -65,4 +83,4 @@ def _is_constant(value: ast.expr) -> bool:
 
 
 def _is_number(part: ast.AST) -> bool:
-    return isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in ("float", "int")
+    return isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in _NUMBERS

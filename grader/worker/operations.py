@@ -77,6 +77,8 @@ class ModuleHost:
         forbidden += self.blocker.seen
         if forbidden:
             self.blocker.seen.clear()
+            if self.record:
+                self.record.refused += forbidden
             frames = reply.get("error", {}).get("frames", [])
             reply = {"error": {"kind": "forbidden", "type": "ForbiddenCall", "text": forbidden[0], "frames": frames}}
         return reply

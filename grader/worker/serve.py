@@ -127,9 +127,9 @@ def serve(sock: socket.socket) -> None:
                 before = before or now
                 host, reply = _load(request)
                 if "found" in reply:
-                    reply["replies"] = _answer_sequences(host, request, bounds)
+                    reply |= _answer_sequences(host, request, bounds)
         elif request["operation"] == "batch":
-            reply = {"replies": _answer_sequences(host, request, bounds)}
+            reply = _answer_sequences(host, request, bounds)
         else:
             reply = _answer(host, request, bounds)
         _flush()
@@ -179,22 +179,21 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     return host, host.perform({"operation": "names", "names": request["names"]})
 
 
-def _answer_sequences(host: ModuleHost, request: Request, bounds: wire.Bounds) -> list[wire.Array]:
+def _answer_sequences(host: ModuleHost, request: Request, bounds: wire.Bounds) -> Reply:
     """Answer sequences of requests; the replies to each are a frame, which the judge need not decode.
 
-    A frame that cannot be sent is empty. They come for code without side effects alone: its calls are only noted, and
-    all are made again, to be watched, if one may be forbidden.
+    A frame that cannot be sent is empty. They come for code without side effects alone: its calls are only noted. If
+    one may be forbidden the reply is "suspect" and nothing else: all has to be asked again and watched, by a process
+    that has not been asked before, where nothing can have been kept from the first time.
     """
     sequences = request.get("sequences", [])
     for requests, seed in zip(sequences, request.get("seeds", []), strict=False):
         for first in requests[:1]:
             first["seed"] = seed
-    if not host.forbids:
-        return _answer_each(host, sequences, bounds)
-    host.record = record = CallRecord()
+    host.record = record = CallRecord() if host.forbids else None
     frames = _answer_each(host, sequences, bounds)
     host.record = None
-    return _answer_each(host, sequences, bounds) if record.may_hold(host.forbids) else frames
+    return {"suspect": True} if record and record.may_hold(host.forbids) else {"replies": frames}
 
 
 def _answer_each(host: ModuleHost, sequences: list[list[Request]], bounds: wire.Bounds) -> list[wire.Array]:

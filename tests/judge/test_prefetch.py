@@ -10,6 +10,7 @@ from support.answers import ANSWERS, answer_at
 from support.factories import ROOT, course, run_judge
 from support.repeat import SOAK, rarely
 
+from grader.judge import examination
 from grader.judge.checks.check_runner import CheckRunner
 from grader.judge.checks.loaded_submission import LoadedSubmission
 from grader.judge.processes.connection import Worker
@@ -144,6 +145,17 @@ def test_what_a_check_tells_is_told_each_time(launcher, monkeypatch):
 
     assert any("previous-token head is layer" in note for note in verdicts[0][0].notes)
     assert all(ahead == alone for alone, ahead in verdicts)
+
+
+def test_what_was_kept_of_a_forbidden_call_is_not_there_when_it_is_watched(launcher, monkeypatch):
+    """Also where a source is wrongly taken to remember nothing: watched is another process than the one that noted."""
+    monkeypatch.setattr(examination, "may_be_asked_ahead", lambda _: True)
+    source = (ROOT / "tests/attacks/programs/forbidden_and_kept.py").read_text()
+
+    ((alone, ahead),) = both_ways(launcher, "attention", [Submission("attention", "attention.py", source)])
+
+    assert [mistake.id for mistake in ahead.mistakes] == ["forbidden-call"]
+    assert ahead.score == alone.score == 1.0
 
 
 @pytest.mark.parametrize(

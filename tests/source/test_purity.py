@@ -21,6 +21,8 @@ PURE = {
     "random numbers": "import torch\ndef f(x):\n    return torch.randn(3)\n",
     "dropout": "from torch import nn\nclass A(nn.Module):\n    def __init__(self):\n        self.d = nn.Dropout(0.1)\n",
     "a docstring": '"""What this is."""\n',
+    "annotations": "from torch import Tensor, no_grad\n@no_grad()\ndef f(x: Tensor, n: list[int] | None = None) -> "
+    "tuple[Tensor, ...]:\n    y: 'Tensor' = x\n    return y, y\n",
 }
 IMPURE = {
     "a list as default": "def train(model, losses=[]):\n    losses.append(1)\n    return losses\n",
@@ -37,6 +39,15 @@ IMPURE = {
     "a cache": "from functools import lru_cache\n@lru_cache\ndef f(x):\n    return [x]\n",
     "a loop at the top": "for i in range(3):\n    x = i\n",
     "a branch at the top": "import torch\nif torch.get_num_threads():\n    x = []\n",
+    "a decorator of one's own by a known name": "def property(f):\n    seen = []\n"
+    "    return lambda x: seen.append(x) or f(x)\n@property\ndef f(x):\n    return x\n",
+    "a known decorator from elsewhere": "from helper import memory as no_grad\n@no_grad\ndef f(x):\n    return x\n",
+    "a number that is none": "def float():\n    return []\nseen = float()\ndef f(x):\n    return seen.append(x)\n",
+    "a list made in an annotation": "note: (seen := [])\ndef f(x):\n    return seen.append(x)\n",
+    "a list made where a result is announced": "def f(x) -> (seen := []):\n    return seen.append(x)\n",
+    "a list made beside a parameter": "def f(x: (seen := [])):\n    return seen.append(x)\n",
+    "a list made in an annotation of a class": "class A:\n    kept: (seen := [])\n",
+    "a call in an annotation": "import made\ndef f(x: made.memory()):\n    return x\n",
     "what is printed": "def f(x):\n    print(x)\n    return x\n",
     "no Python": "def f(x:\n",
 }

@@ -15,7 +15,7 @@ from grader.judge.processes.load_submission import load_submission
 from grader.judge.processes.remote_module import CallableModule, RemoteModule, no_answer, reply_of
 from grader.judge.processes.reply_schema import read_forbidden_statement, reply_to
 from grader.judge.processes.worker_pool import Workers
-from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedModule, sequences_of
+from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedModule, may_be_taken, sequences_of
 from grader.judge.transcript.replay import AnsweredModule
 from grader.judge.transcript.transcript import Exchange
 from grader.model import Submission
@@ -197,7 +197,10 @@ class LearnerFunctions(LoadedSubmission):
             self.worker = None
 
     def _load_plainly(self) -> tuple[Worker, dict[str, Any]]:
-        """Load without sending requests ahead: sent one by one, they show which the worker died of, or printed in."""
+        """Load without sending requests ahead: sent one by one, they show which the worker died of, or printed in.
+
+        The process is another one, which has kept nothing of what was asked before.
+        """
         self._transcripts = []
         if self.worker is not None:
             self.worker.close()  # not given back: it would be taken again, and a warning is printed once in a process
@@ -219,7 +222,7 @@ class LearnerFunctions(LoadedSubmission):
             raise no_answer(error) from None
         finally:
             printed = self.take_output()
-        if self._transcripts and printed:
+        if self._transcripts and (printed or not may_be_taken(reply)):
             self.printed.pop()
             return self._load_plainly()
         self._define(reply_of(self.worker, "load", {}, reply))

@@ -55,11 +55,16 @@ def _requests_of(transcripts: Iterable[Transcript]) -> list[EncodedValue]:
     return requests
 
 
+def may_be_taken(reply: Mapping[str, Any]) -> bool:
+    """Return False where a call that was made ahead may be forbidden: then a fresh worker is asked, and watched."""
+    return "suspect" not in reply
+
+
 class PrefetchedModule(RemoteModule):
     """A learner's module of which the replies to whole transcripts are known.
 
     Args:
-        revive: Gives another worker in place of one that died.
+        revive: Gives another worker in place of one that died, or whose answers are not to be taken.
 
     Attributes:
         differed: What was asked twice was answered otherwise the second time. Then no reply is kept.
@@ -69,7 +74,7 @@ class PrefetchedModule(RemoteModule):
         super().__init__(worker, kinds)
         self._revive = revive
         self._replies: dict[Transcript, bytes] = {}
-        self._died = False
+        self._is_revived = False
         self.differed = False
 
     def keep(self, transcripts: Sequence[Transcript], replies: Any) -> None:
@@ -84,16 +89,18 @@ class PrefetchedModule(RemoteModule):
 
     def fetch(self, transcripts: Sequence[Transcript]) -> None:
         """Send the requests of these transcripts now. Raises LearnerError if no worker is left."""
-        if self._died:
+        if self._is_revived:
             return
         seconds = min(MAX_SECONDS, self._worker.patience)
         try:
             reply = self._worker.request("batch", seconds, **sequences_of(transcripts))
         except WorkerError:
-            self._died = True
+            reply = {"suspect": True}
+        if may_be_taken(reply):
+            self.keep(transcripts, reply.get("replies"))
+        else:
+            self._is_revived = True
             self._worker = self._revive()
-            return
-        self.keep(transcripts, reply.get("replies"))
 
     def replay(
         self, transcript: Transcript, run: Callable[[CallableModule, CallableModule], BaseException | None]
