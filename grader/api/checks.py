@@ -10,6 +10,7 @@ Assertions, each raising CheckFailed with a message for the learner (what came b
     assert_gradients_match   the gradients equal the reference's
     assert_portable          the code names no device
     assert_moved             a step of training has changed each parameter
+    assert_descended         a training moved its model step by step, and in no leap
     assert_learned           training changed parameters alone that gradients reach, and all that was learned is in them
 
 What a check has to do with:
@@ -81,6 +82,7 @@ __all__ = [
     "RemoteFunction",
     "RemoteObject",
     "as_buffers",
+    "assert_descended",
     "assert_gradients_match",
     "assert_learned",
     "assert_matches",
@@ -104,6 +106,8 @@ __all__ = [
     "shown_name",
     "without_names",
 ]
+
+MAX_LEAP = 100.0  # of one step of a training, times as far as three quarters of the others go; honest ones have 2 to 6
 
 # How torch says that tensors are on different devices, or that a named device is not there.
 DEVICE_ERROR_WORDS = ("same device", "CUDA", "cuda", "NVIDIA", "MPS", "mps", "XPU")
@@ -206,6 +210,25 @@ def assert_learned(model: RemoteObject, twin: RemoteObject, before: Mapping[str,
             fail(f"Training changed `{name}`, which no gradient reaches: what it holds was not learned by descent.")
     if not same(twin(ids), logits, 1e-3):
         fail("A new model that is given the state dict of the trained one answers otherwise: it learned beside it.")
+
+
+def assert_descended(events: Sequence[tuple[Any, ...]]) -> None:
+    """Fail where a training moved its model at some step much farther than at others, or at many not at all.
+
+    Args:
+        events: Those of a training with a report that knows the model, which was called once more after it.
+    """
+    moves = [event[1] for event in events if event[0] == "moved"]
+    steps = sorted(moves[1:])
+    if (still := steps.count(0.0)) > len(steps) / 10:
+        fail(f"In {still} of {len(steps)} steps the model was not moved: each step is to go down the gradient.")
+    usual, largest = steps[3 * len(steps) // 4], max(moves)
+    if largest > MAX_LEAP * usual:
+        where = f"At step {moves.index(largest)}" if moves[0] < largest else "Before the first step"
+        fail(
+            f"{where} the model was moved {largest / usual:.0f} times as far as in most steps: what it holds was put "
+            "there, and not learned by descent."
+        )
 
 
 def assert_moved(before: Mapping[str, Any], after: Mapping[str, Any], what: str) -> None:

@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from grader.api.checks import (
+    assert_descended,
     assert_matches,
     assert_portable,
     assert_repeatable,
@@ -572,7 +573,8 @@ def draw_texts(rand, rows):
 
 
 def trained(submission, reference, rand):
-    """The losses of a run, how often its model is right where it can be, the report on its heads, the first losses.
+    """The losses of a run, how often its model is right where it can be, the report on its heads, the first losses, and
+    all that was logged.
 
     The numbers that were trained are measured in the reference's model, with the reference's instruments; the first
     losses are the reference's.
@@ -581,21 +583,25 @@ def trained(submission, reference, rand):
         start = numbers(rand, TRAINED)
         start |= {name: START * held for name, held in start.items() if name[:3] not in ("tok", "pos")}
         texts = draw_texts(rand, STEPS * ROWS)[0].view(STEPS, ROWS, -1)
-        losses, model = reported(submission, start, texts)
-        first, _ = reported(reference, start, texts[:FIRST])
+        losses, model, events = reported(submission, start, texts)
+        first, *_ = reported(reference, start, texts[:FIRST])
         ours, (ids, periods) = built(reference, model.state()["state"], TRAINED), draw_texts(rand, FRESH)
         known = torch.arange(TRAINED[1] - 1) >= periods[:, None]
         right = (ours(ids)[0][:, :-1].argmax(-1) == ids[:, 1:])[known].float().mean().item()
-        _runs[submission] = losses, right, reference.head_report(ours, ids), first
+        _runs[submission] = losses, right, reference.head_report(ours, ids), first, events
     return _runs[submission]
 
 
 def reported(subject, start, texts):
-    """The losses that a run on these texts reports, and its model."""
+    """The losses that a run on these texts reports, its model, and all that was logged."""
     model = subject.AttentionOnly(*TRAINED, state=start)
+    report = subject.make_report(len(texts), model)
     subject.events()
-    subject.fit(model, texts, RATE, subject.make_report(len(texts)))
-    return [event[1] for event in subject.events() if event[0] == "report"], model
+    subject.fit(model, texts, RATE, report)
+    report(0.0)  # how far the last step went
+    events = subject.events()
+    *losses, _ = [event[1] for event in events if event[0] == "report"]
+    return losses, model, events
 
 
 CHEAP = ("test_parameters", "test_two_layers", "test_model_gradient", "test_fit_steps[0.05]", "test_fit_steps[0.01]",
@@ -605,7 +611,7 @@ CHEAP = ("test_parameters", "test_two_layers", "test_model_gradient", "test_fit_
 @pytest.mark.check(skill="training", points=4, needs=CHEAP, run=True, function="fit", stage="in a run of 400 steps")
 def test_run(submission, reference, rand):
     """Trains your model in 400 steps until 70% of the tokens that can be known are right."""
-    losses, right, _, first = trained(submission, reference, rand)
+    losses, right, _, first, events = trained(submission, reference, rand)
     if len(losses) != STEPS:
         fail(f"It reported {len(losses)} losses in {STEPS} steps: the heads are to be found by steps of descent.")
     hint = f"These are the losses of its first {FIRST} steps, from the start and on the texts that it was given."
@@ -616,6 +622,7 @@ def test_run(submission, reference, rand):
             f"Where the answer has been seen it is right in {right:.0%} of {FRESH} fresh texts; {RIGHT:.0%} are asked "
             f"for.{own} About a quarter is what looking at all six distances gives: no head looks for a token."
         )
+    assert_descended(events)
     submission.tell(f"Your model, after {STEPS} steps: {right:.0%} are right where the answer has been seen.")
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from grader.api.checks import (
+    assert_descended,
     assert_learned,
     assert_matches,
     assert_moved,
@@ -37,17 +38,20 @@ def draw_lists(rand, order, *shape):
 
 
 def trained(submission, rand, positions=True):
-    """The model, trained once for all checks that need it, its losses, the order of its ids, and its state before."""
+    """The model, trained once for all checks that need it, its losses, the order of its ids, its state before, and all
+    that was logged."""
     runs = _runs.setdefault(submission, {})
     if positions not in runs:
         order, steps = torch.argsort(rand(V)), STEPS if positions else STEPS_WITHOUT
         lists, answers = draw_lists(rand, order, steps, ROWS)
-        model, report = submission.Sorter(V, T, positions=positions), submission.make_report(steps)
-        before = model.state()["state"]
+        model = submission.Sorter(V, T, positions=positions)
+        before, report = model.state()["state"], submission.make_report(steps, model)
         submission.events()
         submission.fit(model, lists, answers, report)
-        losses = [event[1] for event in submission.events() if event[0] == "report"]
-        runs[positions] = model.eval(), losses, order, before
+        report(0.0)  # how far the last step went
+        events = submission.events()
+        *losses, _ = [event[1] for event in events if event[0] == "report"]
+        runs[positions] = model.eval(), losses, order, before, events
     return runs[positions]
 
 
@@ -331,13 +335,14 @@ CHEAP = (
 @pytest.mark.check(skill="training", points=20, function="fit", needs=CHEAP, run=True, stage="in a run of 600 steps")
 def test_run(submission, rand):
     """Trains your model in 600 steps to sort 95% of fresh lists, each without a mistake."""
-    model, losses, order, before = trained(submission, rand)
+    model, losses, order, before, events = trained(submission, rand)
     exact, places, _ = judge_sorting(model, order, rand)
     if exact < LEAST:
         fail(explain(exact, places, losses))
     twin = submission.Sorter(V, T, state=model.state()["state"]).eval()
     assert_learned(model, twin, before, rand.integers(0, V, ROWS, T))
     assert_learns_places(submission, rand)
+    assert_descended(events)
 
 
 @pytest.mark.check(
@@ -345,7 +350,7 @@ def test_run(submission, rand):
 )
 def test_run_without_positions(submission, rand):
     """Trains your model without positions in 150 steps: it learns which numbers there are, and no order."""
-    model, _, order, _ = trained(submission, rand, positions=False)
+    model, _, order, _, events = trained(submission, rand, positions=False)
     lists, _ = draw_lists(rand, order, 64)
     if not (found := difference_when_reordered(model, lists, torch.argsort(rand(T)))) < 1e-5:
         fail(
@@ -359,6 +364,7 @@ def test_run_without_positions(submission, rand):
             f"{places.mean().item():.0%} of the places are right; {BAND_WITHOUT[0]} to {BAND_WITHOUT[1]} is the band, "
             f"{FLOOR:.3f} the floor. Without places it should learn as the other one does which numbers there are."
         )
+    assert_descended(events)
 
 
 # --- `learn build`: what there is to see of a run ---------------------------------------------------------------------
@@ -367,7 +373,7 @@ def test_run_without_positions(submission, rand):
 def build(submission, rand):
     """Train the model with positions and without, and yield what there is to see: how well it sorts, and what."""
     for positions, title in ((True, "With positions"), (False, "Without positions")):
-        model, losses, order, _ = trained(submission, rand, positions)
+        model, losses, order, *_ = trained(submission, rand, positions)
         exact, places, loss = judge_sorting(model, order, rand)
         shares = f"{exact:.1%} of {FRESH} fresh lists are sorted, {places.mean():.1%} of all places are right"
         floor = f"{FLOOR:.3f} can be had without knowing any place"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import signal
 import subprocess
@@ -711,6 +712,23 @@ def test_a_reported_loss_may_be_a_tensor_that_has_gradients():
         report(torch.tensor(1.5, requires_grad=True))
         report(0.5)
     assert log == [("report", 1.5), ("report", 0.5)]
+
+
+def test_a_report_that_knows_the_model_tells_how_far_it_moved():
+    """By the largest root mean square of a change to a parameter since the last report."""
+    log, model = [], torch.nn.Linear(2, 1)
+    report = make({"kind": "report", "total": 2, "module": model}, log)
+    with torch.no_grad():
+        model.bias.add_(0.5)
+        report(1.0)
+        model.weight.add_(torch.tensor([[3.0, 4.0]]))
+        report(1.0)
+        report(1.0)
+    model.bias = torch.nn.Parameter(torch.zeros(2))
+    report(1.0)
+
+    moves = [event[1] for event in log if event[0] == "moved"]
+    assert moves == pytest.approx([0.5, 12.5**0.5, 0.0, math.inf])
 
 
 def test_a_model_made_from_a_state_is_of_torchs_own_layers():

@@ -96,9 +96,13 @@ class CallableModule:
         spec = {"kind": "optimizer", "name": name, "module": model.handle, "options": options}
         return RemoteObject(self, name, Handle(self.ask("make", spec=spec)["handle"]))
 
-    def make_report(self, total: int) -> RemoteObject:
-        """Make a function that takes the loss of each of `total` steps: it logs it, and the learner sees a bar."""
-        return RemoteObject(self, "report", Handle(self.ask("make", spec={"kind": "report", "total": total})["handle"]))
+    def make_report(self, total: int, model: RemoteObject | None = None) -> RemoteObject:
+        """Make a function that takes the loss of each of `total` steps: it logs it, and the learner sees a bar.
+
+        With the model that is trained it logs as well how far that has moved since the report before.
+        """
+        spec = {"kind": "report", "total": total, "module": model and model.handle}
+        return RemoteObject(self, "report", Handle(self.ask("make", spec=spec)["handle"]))
 
     def events(self) -> list[tuple[Any, ...]]:
         """Return what was done to the models and optimizers since the last time."""

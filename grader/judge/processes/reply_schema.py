@@ -119,7 +119,7 @@ def _event(event: Any) -> tuple[Any, ...]:
         return name, _each(rest[0], _array_or_none)
     if name == "forward" and [type(part) for part in rest] == [bool, list, bool]:
         return name, rest[0], [_exactly(int, size) for size in rest[1]], rest[2]
-    if name == "report" and len(rest) == 1:
+    if name in ("report", "moved") and len(rest) == 1:
         return name, _exactly(float, rest[0])
     if name in ("backward", "zero_grad") and not rest:
         return (name,)

@@ -11,6 +11,7 @@ Events of the log, in order:
     ("step", {name: gradient or None})      the optimizer stepped with these gradients
     ("zero_grad",)                          the optimizer's zero_grad was called
     ("report", loss)                        the code that is judged reported this loss
+    ("moved", distance)                     and its model's parameters have moved so far since the report before
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def make(spec: dict[str, Any], log: Log) -> Any:
     A specification is `{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, with optional
     "dtype", "device", "training", "cached" and "heads"; or `{"kind": "optimizer", "name": "sgd", "module": <module>,
     "options": {...}}`; or `{"kind": "iterator", "items": [...]}`, a generator; or
-    `{"kind": "report", "total": 500}`, a function that takes the loss of each step. Raises ValueError for another kind.
+    `{"kind": "report", "total": 500}`, a function that takes the loss of each step, with optional "module", the model
+    that is trained. Raises ValueError for another kind.
     """
     if spec["kind"] == "model":
         return _make_model(spec, log)
@@ -60,22 +62,46 @@ def make(spec: dict[str, Any], log: Log) -> Any:
     if spec["kind"] == "iterator":
         return (item for item in spec["items"])
     if spec["kind"] == "report":
-        return _make_report(int(spec["total"]), log)
+        return _make_report(int(spec["total"]), log, spec.get("module"))
     raise ValueError(f"unknown description {spec['kind']!r}")
 
 
-def _make_report(total: int, log: Log) -> Any:
-    done = 0
+def _make_report(total: int, log: Log, model: Any) -> Any:
+    done, distance = 0, _measure_distance(model) if model is not None else None
 
     def report(loss: Any) -> None:
         nonlocal done
         done += 1
         loss = float(loss.detach() if hasattr(loss, "detach") else loss)  # else PyTorch warns of what we do
         log.append(("report", loss))
-        if progress_fd is not None and done * MAX_PROGRESS_LINES // total > (done - 1) * MAX_PROGRESS_LINES // total:
+        if distance:
+            log.append(("moved", distance()))
+        is_due = done <= total and done * MAX_PROGRESS_LINES // total > (done - 1) * MAX_PROGRESS_LINES // total
+        if progress_fd is not None and is_due:
             os.write(progress_fd, b"\x1e%d %d %.4f\n" % (done, total, loss))
 
     return report
+
+
+def _measure_distance(model: Any) -> Callable[[], float]:
+    """Return what tells how far a model has moved since it was called last.
+
+    That is the largest root mean square of a change to one of its parameters.
+    """
+    import torch
+
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+
+    def distance() -> float:
+        now = [parameter.detach() for parameter in model.parameters()]
+        if [each.shape for each in now] != [each.shape for each in before]:
+            return float("inf")
+        changes = torch._foreach_norm(torch._foreach_sub(now, before))
+        torch._foreach_copy_(before, now)
+        sizes = [max(1, each.numel()) for each in now]
+        return max((float(change) / size**0.5 for change, size in zip(changes, sizes, strict=True)), default=0.0)
+
+    return distance
 
 
 def _make_model(spec: dict[str, Any], log: Log) -> Any:
