@@ -121,7 +121,7 @@ def test_no_largest(submission, reference, rand, axis):
     compare(submission, reference, matrices(rand, *sizes))
 
 
-@pytest.mark.check(skill="generality", points=3, needs="test_shapes", function="attention_backward",
+@pytest.mark.check(skill="gradients", points=3, needs="test_shapes", function="attention_backward",
                    stage="on a whole head")  # fmt: skip
 def test_whole_head(submission, reference, rand):
     """Goes back once for a head of 256 tokens: to move each number a little and look what comes of it takes minutes."""
