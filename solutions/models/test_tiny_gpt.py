@@ -147,9 +147,8 @@ def verdict(state):
     """The loss on the last tenth of the text, the best level that it reaches, and what has to be said of it."""
     loss = loss_of(state)
     levels = [level for name, level in LEVELS.items() if loss < tables()[name]]
-    said = (
-        f"On the last tenth of the text it has {loss:.3f} nats a character; trigrams have {tables()['trigrams']:.3f}. "
-    )
+    cost = f"{loss:.3f} nats a character" if math.isfinite(loss) else "no finite loss"
+    said = f"On the last tenth of the text it has {cost}; trigrams have {tables()['trigrams']:.3f} nats. "
     # above 4-grams a short run knows both alike, but none knows what it has not read better
     most = loss - UNREAD if loss < tables()["4-grams"] else loss + UNREAD
     if levels and (read := loss_of(state, text=corpus()[1][-len(corpus()[2]) :])) > most:
@@ -160,6 +159,10 @@ def verdict(state):
 def why(loss, state):
     """What a loss that is too high has behind it: one sentence."""
     vocab = len(corpus()[0])
+    if not math.isfinite(loss):
+        size, name = max((each.abs().nan_to_num(math.inf).max().item(), name) for name, each in state.items())
+        holds = f"numbers up to {size:.2g}" if math.isfinite(size) else "NaN or infinity"
+        return f"`{name}` holds {holds}: the training has diverged. Take a lower rate, warm up, and clip the gradient."
     if all(bool((each == name.endswith("weight")).all()) for name, each in state.items() if "norm" in name):
         return "All its norms hold the ones and zeros that they begin with: it has not been trained."
     if loss_of(state, 0) < 0.5:
@@ -173,7 +176,7 @@ def why(loss, state):
     matrices = {name: each for name, each in state.items() if name.startswith("blocks.") and each.ndim == 2}
     size, name = max((each.abs().mean().item(), name) for name, each in matrices.items())
     if size > LARGE:
-        return f"The numbers of `{name}` have grown to {size:.2f} on average, from 0.06: the rate is too high."
+        return f"The numbers of `{name}` have grown to {size:.3g} on average, from 0.06: the rate is too high."
     if (alone := loss_of(state, attends=False)) < min(loss, tables()["bigrams"]) + 0.1:
         return f"Without its attention it has {alone:.2f}, as bigrams have: was that added to the stream in training?"
     if loss > math.log(vocab) + 0.3:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import sys
 from collections import Counter, defaultdict
@@ -211,9 +212,21 @@ def of_another_alphabet():
     return weights() | {"tok.weight": weights()["tok.weight"].roll(1, 0)}
 
 
+def diverged():
+    """All that a rate far too high leaves."""
+    return {name: torch.full_like(each, math.nan) for name, each in weights().items()}
+
+
+def overflowing():
+    """One table so large that its square is none."""
+    return weights() | {"tok.weight": 1e30 * weights()["tok.weight"]}
+
+
 @pytest.mark.parametrize(
     ("state", "says"),
     [
+        (diverged, "no finite loss; trigrams have 1.896 nats. `tok.weight` holds NaN or infinity: the training has"),
+        (overflowing, "`tok.weight` holds numbers up to 5e+29: the training has diverged"),
         (untrained, "it has not been trained"),
         (untrained_and_loud, "it has not been trained"),
         (repeats, "the targets were the inputs"),
