@@ -65,6 +65,87 @@ def test_where_no_mistake_has_a_name_the_line_comes_first(launcher: Launcher) ->
     assert " other cases; wrong " in told and len(told) < 300
 
 
+LOSS_AFTER_THE_STEP = """import torch
+from torch.nn import functional as F
+
+
+def train_step(model, optimizer, inputs, targets):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(inputs)
+    loss = F.cross_entropy(logits.reshape(-1, logits.size(-1)), targets.reshape(-1))
+    loss.backward()
+    optimizer.step()
+    loss = F.cross_entropy(model(inputs).reshape(-1, logits.size(-1)), targets.reshape(-1))
+    return loss.item()
+
+
+def train(model, optimizer, batches):
+    return [train_step(model, optimizer, *batch) for batch in batches]
+"""
+CUT_THE_OTHER_WAY = """import torch
+
+
+def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
+    x = logits / temperature
+    if top_k is not None:
+        kth = x.topk(min(top_k, x.size(-1)), dim=-1).values[:, -1:]
+        x = x.masked_fill(x < kth, float("-inf"))
+    probs = torch.softmax(x, dim=-1)
+    if top_p is not None:
+        ordered, index = probs.sort(dim=-1, descending=True)
+        before = ordered.cumsum(dim=-1) - ordered
+        drop = before > 1 - top_p
+        drop = torch.zeros_like(drop).scatter(-1, index, drop)
+        probs = probs.masked_fill(drop, 0.0)
+        probs = probs / probs.sum(dim=-1, keepdim=True)
+    return probs
+
+
+def sample_token(probs, u):
+    return (probs.cumsum(dim=-1) <= u[:, None]).sum(dim=-1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("lesson", "source", "line"), [("training", LOSS_AFTER_THE_STEP, 8), ("sampling", CUT_THE_OTHER_WAY, 9)]
+)
+def test_nothing_is_missing_behind_a_line_that_leads_to_another_right_one(launcher, lesson, source, line):
+    """A right line is not named, though the reference's next value in its place would mend the answer."""
+    result = judge_source(launcher, lesson, source)
+
+    assert not result.passed and all(each.line != line for each in result.lines)
+
+
+FILLED = """import torch
+
+
+def causal_mask(seq_len):
+    mask = torch.zeros(seq_len, seq_len, dtype=torch.bool)
+    for i in range({begin}, seq_len):
+        for j in range({first}, {last}):
+            mask[i, j] = True
+    return mask
+"""
+
+
+def test_of_a_loop_that_fills_an_array_the_first_wrong_pass_is_told(launcher: Launcher) -> None:
+    """That which puts in what does not belong there; what a loop leaves out is put in by no line of it."""
+    (line,) = judge_source(launcher, "causal_mask", FILLED.format(begin=0, first="i", last="seq_len")).lines
+    left_out = [FILLED.format(begin=0, first=0, last="i"), FILLED.format(begin=1, first=0, last="i + 1")]
+
+    assert line.line == 8 and "(in pass 2 of " in line.says
+    assert all(not judge_source(launcher, "causal_mask", source).lines for source in left_out)
+
+
+def test_a_number_is_not_said_twice(launcher: Launcher) -> None:
+    """Of `-1e9` it is not told that it is -1e+09."""
+    finite = OVER_THE_QUERIES.replace("att, 1)", "att, -1)").replace('float("-inf")', "-1e9")
+    (line,) = judge_source(launcher, "attention", finite).lines
+
+    assert line.says.endswith("with -inf in place of `-1e9`, the answer is right.")
+
+
 CUT = """import torch
 
 
@@ -110,7 +191,7 @@ def test_of_a_helper_that_a_right_function_calls_the_call_is_blamed(launcher: La
     """It does what it is there for; what is wrong is that the other function calls it."""
     (line,) = judge_source(launcher, "layer_norm", CENTRED).lines
 
-    assert line.line == 14 and "Line 14 is where it goes wrong" in line.says
+    assert line.line == 14 and "Line 14 is the first that differs" in line.says
 
 
 FIRST_HEAD_HIDES = """import torch

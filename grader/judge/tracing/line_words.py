@@ -43,6 +43,7 @@ def describe(function: str, found: WrongStep, trace: Trace, source: str, right: 
     which = f" (in pass {found.which_pass} of {found.passes})" if found.which_pass else ""
     said = words.explain(found, place, trace)
     where = "is where something is missing" if said and _is_earlier_step(found) else "is where it goes wrong"
+    where = where if found.expected else "is the first that differs"
     quoted = said or words.quote(place) + "."
     parts.append(f"Line {place.line} {where}{which}" + (f": {quoted}" if quoted != f"{WITHOUT_QUOTE}." else "."))
     gist = f"`{function}`: line {place.line} {where}."
@@ -74,10 +75,24 @@ def _pass_of(trace: Trace, index: int) -> str:
     return f" in pass {passes.index(index) + 1}" if len(passes) > 1 else ""
 
 
+def _is_literal(text: str, value: Any) -> bool:
+    """Return True if a text is the number itself."""
+    try:
+        return bool(float(text) == value)
+    except ValueError:
+        return text == str(value)
+
+
 def _is_earlier_step(found: WrongStep) -> bool:
     """Return True where a line is right as far as it goes: the reference makes what belongs there of it."""
     match, expected = found.found, found.expected
-    return bool(match and expected and match.relation == EQUAL and match.right.index in expected.made_of)
+    return bool(
+        match
+        and expected
+        and is_array(expected.value)
+        and match.relation == EQUAL
+        and match.right.index in expected.made_of
+    )
 
 
 class _Words:
@@ -100,9 +115,9 @@ class _Words:
         """Say what there is and what belongs there; nothing where that has no name, or only its kind is wrong."""
         here, expected, value = self.quote(place), found.expected, trace.steps[found.index].value
         if expected is None:
-            return f"{here} is the first value that is none of the reference's, nor made from one by a change of form."
+            return f"{here} is none of the reference's values, nor made from one by a change of form."
         if is_number(expected.value):
-            known = f", which is {describe_number(value)}" if here != f"`{describe_number(value)}`" else ""
+            known = "" if _is_literal(here.strip("`"), value) else f", which is {describe_number(value)}"
             return f"with {self._number(found, expected)} in place of {here}{known}, the answer is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):

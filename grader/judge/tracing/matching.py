@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,6 +73,28 @@ class Matcher:
             self._equals[index] = Match(index, marked, EQUAL) if marked else None
         return self._equals[index]
 
+    def goes_on(self, index: int, match: Match, expected: Right) -> bool:
+        """Return True if a right step leads to another, on the way to what the reference makes of it.
+
+        Then nothing is missing behind the first one: what is wrong comes later.
+        """
+        way = {*expected.made_of, expected.index}
+        if match.relation != EQUAL or match.right.index not in way:
+            return False
+        # not by what it was made of, which is lost where a call returns several
+        later = (each.right for other in range(index + 1, len(self.trace.steps)) if (each := self.equal(other)))
+        return any(
+            each.index in way and each.index > match.right.index and _has_fractions(each.value) for each in later
+        )
+
+    def first_wrongly_filled(self, passes: Sequence[int], expected: Any) -> int | None:
+        """Return the first pass that puts something else into an array than belongs there; None if none does."""
+        values = [to_numpy(self.trace.steps[each].value) for each in passes]
+        if not is_array(expected) or any(each.shape != tuple(expected.shape) for each in values):
+            return passes[0]
+        right, pairs = to_numpy(expected), zip(passes[1:], itertools.pairwise(values), strict=True)
+        return next((index for index, (old, new) in pairs if ((old != new) & (new != right)).any()), None)
+
     def is_known(self, step: Step) -> bool:
         """Return True for whole numbers that are mostly sizes, and for an array with one value to begin with."""
         if step.given and isinstance(step.value, Opaque):
@@ -100,6 +123,11 @@ def is_equal(value: Any, right: Any) -> bool:
     if is_value(value) or is_value(right):
         return type(value) is type(right) and same(value, right, 1e-9)
     return value is not None and bool(value == right)  # modules, as they describe themselves
+
+
+def _has_fractions(value: Any) -> bool:
+    """Return True for an array that is no mask and no table of places: those are made beside the way."""
+    return is_array(value) and to_numpy(value).dtype.kind == "f"
 
 
 def _is_size(place: Place) -> bool:

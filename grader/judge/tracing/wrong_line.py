@@ -98,15 +98,22 @@ class LineFinder:
             return None
         step = self.trace.steps[index]
         passes = self.trace.passes[step.number]
-        if index == trial.index and len(passes) > 1:
+        if len(passes) > 1 and step.place.kind == AFTER:
+            index = self.matcher.first_wrongly_filled(passes, trial.right.value)
+            self.is_uncertain = index is None  # something may be missing, which no line puts there
+        elif index == trial.index and len(passes) > 1:
             index = self._first_that_matters(trial, passes)
+        if index is None:
+            return None
         which = passes.index(index) + 1 if len(passes) > 1 else 0
         expected = trial.right if trial.index in passes else None
         found = self._describe(index, trial.right) if expected else None
         if expected and found and found.relation == EQUAL and found.right.name:
+            # it is right in another pass: what it was given is not
             self.is_uncertain = (found.right.name, found.right.mark) == (expected.name, expected.mark)
-            if self.is_uncertain:  # it is right in another pass: what it was given is not
-                return None
+        self.is_uncertain |= bool(expected and found and self.matcher.goes_on(index, found, expected))
+        if self.is_uncertain:
+            return None
         return WrongStep(index, expected, found, self._last_right(index), which, len(passes))
 
     def outside(self, found: WrongStep) -> WrongStep | None:
@@ -130,7 +137,8 @@ class LineFinder:
         arrays = [other for other in elsewhere if not is_number(self.trace.steps[other].value)]
         if len({self._line(other) for other in elsewhere}) > 1 or len(arrays) > 1 or self._counted & {*elsewhere}:
             return None  # several, or what decides how often a loop runs, of which nothing was tried
-        if arrays and (self.trace.steps[index].place.tests or self._is_alike(arrays[0], index)):
+        shapes = [getattr(self.trace.steps[each].value, "shape", ()) for each in (*arrays, index)]
+        if arrays and (self.trace.steps[index].place.tests or (shapes[0] and shapes[0] == shapes[1])):
             return None  # there it may be made in another way, or go wrong as well
         return [*elsewhere, index][0]
 
@@ -168,10 +176,6 @@ class LineFinder:
         owners = [steps[other] for other in steps[index].made_from if steps[other].place.parent == steps[index].number]
         is_own = any(owner.place.name == "self" for owner in owners)
         return place.kind == "Call" and (is_own or any(step.place.name == place.name for step in layers))
-
-    def _is_alike(self, index: int, other: int) -> bool:
-        shapes = [getattr(self.trace.steps[each].value, "shape", ()) for each in (index, other)]
-        return bool(shapes[0]) and shapes[0] == shapes[1]
 
     # --- what mends the answer ----------------------------------------------------------------------------------------
 
