@@ -34,5 +34,5 @@ class LessonProgress:
 
     @property
     def is_untouched(self) -> bool:
-        """Return True if nothing was written yet when the lesson was checked last: its only mistake is the stub."""
-        return self.last_score == MIN_SCORE and {mistake.id for mistake in self.last_mistakes} == {"stub"}
+        """Return True if nothing was ever written when the lesson was checked: its only mistake is the stub."""
+        return self.best_score == MIN_SCORE and {mistake.id for mistake in self.last_mistakes} == {"stub"}

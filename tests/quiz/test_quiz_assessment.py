@@ -161,6 +161,15 @@ def test_a_stub_and_a_syntax_error_are_no_wrong_answers(tmp_path):
         assert (report["built"]["solved"], len(report["built"]["exercises"])) == (0, int(mistake != "stub"))
 
 
+def test_what_was_solved_stays_so_where_the_file_was_reset(bank):
+    """A check of an untouched stub takes nothing from what was built before."""
+    stub = (Named("stub", "f", "Nothing is written.", ""),)
+    known = LessonProgress("softmax", 3, 10.0, 1.0, NOON, solved_when=NOON, last_mistakes=stub)
+    found = assess(bank, LearnerLog(progress={"softmax": known}), NOON)["built"]
+
+    assert (found["solved"], found["tries"], [each["lesson"] for each in found["exercises"]]) == (1, 3, ["softmax"])
+
+
 def test_solid_becomes_mastered_only_a_week_later(bank):
     """Solid in one evening is solid; solid again a week later in a mixed sitting is mastered."""
     first = [answered(f"topic0.n{number}") for number in range(1, 5)]
