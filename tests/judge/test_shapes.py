@@ -250,3 +250,22 @@ def test_a_file_that_cannot_be_watched_says_so(tmp_path) -> None:
         done = CliRunner().invoke(command, ["--file", str(tmp_path / "softmax.py")])
         assert "Nothing could be watched" in done.output and "learn check softmax" in done.output
         assert done.exit_code == 0
+
+
+NESTED = """import torch
+
+
+def causal_mask(seq_len):
+    mask = torch.zeros(seq_len, seq_len, dtype=torch.bool)
+    for i in range(seq_len):
+        for j in range(i + 1):
+            mask[i, j] = True
+    return mask
+"""
+
+
+def test_right_work_is_shown_whose_largest_call_takes_too_long_to_watch(launcher: Launcher) -> None:
+    """The first call is there, though a check asks for hundreds of tokens too."""
+    (call,) = trace(launcher, "causal_mask", NESTED)
+
+    assert call.is_right and call.values
