@@ -43,7 +43,7 @@ class ForbiddenCall:
             name = self.name.removesuffix(ITSELF)
             uses = f"It uses `{name}`" if name == self.name else f"It hands on `{name}` itself, as a value"
             return f"{uses}, behind which a call that this exercise forbids could be hidden."
-        return f"It calls `{self.name}`, which this exercise forbids: that call would do the exercise whole."
+        return f"It calls `{self.name}`, which this exercise forbids: it is to be done without that call."
 
 
 def find_forbidden_calls(

@@ -484,8 +484,8 @@ def test_an_error_leaves_no_room_for_a_message(kind, type_name, text, frames):
 
     assert told in {
         "It asked for more memory than there is.", "Its process ended in the middle of a call.",
-        "It calls something that this exercise forbids: that call would do the exercise whole.",
-        "It calls `softmax`, which this exercise forbids: that call would do the exercise whole.",
+        "It calls something that this exercise forbids: it is to be done without that call.",
+        "It calls `softmax`, which this exercise forbids: it is to be done without that call.",
         *(f"{name}{place}" for name in types for place in places),
     }  # fmt: skip
 

@@ -59,6 +59,6 @@ def _made(function: Callable[..., Any], drawing: Drawing) -> Picture:
     """Make a picture of what a function returned, which must be such that JSON can hold it."""
     seen = drawing.seen
     json.dumps([drawing.data, drawing.spec], allow_nan=False)
-    notes = (seen.trouble or "Yours is the reference's answer.", *drawing.notes)
+    notes = (seen.trouble or "On this call yours is the reference's answer.", *drawing.notes)
     title = (inspect.getdoc(function) or function.__name__).partition("\n")[0]
     return Picture(function.__name__, title, seen.asked, drawing.data, drawing.spec, notes, not seen.trouble)

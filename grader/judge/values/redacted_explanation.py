@@ -153,7 +153,7 @@ def explain_error(error: LearnerError, submission: Submission, forbids: Sequence
         return error.text if ENDINGS.fullmatch(error.text) else "Its process ended in the middle of a call."
     if error.kind == "forbidden":
         name = f"`{error.text}`, which" if error.text in forbids else "something that"
-        return f"It calls {name} this exercise forbids: that call would do the exercise whole."
+        return f"It calls {name} this exercise forbids: it is to be done without that call."
     if error.kind == "syntax" and (found := syntax_error_in(submission)):
         return found
     name = error.type_name if error.type_name in KNOWN_ERRORS else "An error of a type of its own"

@@ -48,7 +48,7 @@ def describe_error(error: LearnerError) -> str:
     if error.kind == "forbidden":
         if "." in error.text:  # no call that is forbidden, but a door behind which it would not be seen
             return f"It uses `{error.text}`, behind which a call that this exercise forbids could be hidden."
-        return f"It calls `{error.text}`, which this exercise forbids: that call would do the exercise whole."
+        return f"It calls `{error.text}`, which this exercise forbids: it is to be done without that call."
     head = f"{error.type_name}: {error.text}" if error.type_name else error.text
     lines = [head.rstrip(": ")]
     for filename, line, name, code in error.frames:
