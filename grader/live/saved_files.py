@@ -1,4 +1,4 @@
-"""Tell which files are saved with other content: by the system's events, and by polling where there are none."""
+"""Tell which files are saved with other content, or taken away: by the system's events, else by polling."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEP_MS, DEBOUNCE_MS = 5, 60  # how long to wait for more of one save: editors w
 
 
 class SavedFiles:
-    """A context in which `on_save(path)` is called, by a thread, for each of the files that is saved changed."""
+    """A context in which `on_save(path)` is called, by a thread, for each file that is saved changed, or stays away."""
 
     def __init__(self, folder: Path, files: Iterable[Path], on_save: Callable[[Path], None]) -> None:
         self._folder, self._on_save = folder.resolve(), on_save
@@ -34,10 +34,14 @@ class SavedFiles:
         from watchfiles import watch
 
         options = {"step": STEP_MS, "debounce": DEBOUNCE_MS, "rust_timeout": 200, "raise_interrupt": False}
-        for changes in watch(self._folder, stop_event=self._stop, **options):  # type: ignore[arg-type]
-            for path in sorted({Path(name) for _, name in changes} & self._digests.keys()):
-                digest = _digest(path)
-                if digest and digest != self._digests[path]:
+        missing = set[Path]()  # at the last look: many an editor puts a new file in the place of the old one
+        for changes in watch(self._folder, stop_event=self._stop, yield_on_timeout=True, **options):  # type: ignore[arg-type]
+            looked_at = {Path(name) for _, name in changes} & self._digests.keys() | missing
+            digests = {path: _digest(path) for path in sorted(looked_at)}
+            gone = missing if not changes else set()
+            missing = {path for path, digest in digests.items() if not digest and self._digests[path]} - gone
+            for path, digest in digests.items():
+                if digest != self._digests[path] and path not in missing:
                     self._digests[path] = digest
                     self._on_save(path)
 

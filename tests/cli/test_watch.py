@@ -105,6 +105,25 @@ def watching(workspace: Path) -> Iterator[Watching]:
         running.close()
 
 
+def test_who_leaves_waits_for_no_check(workspace: Path, watching: Watching) -> None:
+    """In the middle of one that does not end, q ends it."""
+    answer(workspace, "argmax_2d", ENDLESS)
+    watching.wait_for("checking")
+    watching.type("q")
+
+    assert watching.end() == 0
+    assert "No answer within" not in watching.text
+
+
+def test_a_file_that_is_taken_away_is_told(workspace: Path, watching: Watching) -> None:
+    """And judged again once it is back."""
+    (workspace / "basics/argmax_2d.py").unlink()
+    watching.wait_for(r"there is no such file[\s\S]*q quit")
+    answer(workspace, "argmax_2d")
+
+    watching.wait_for(RIGHT)
+
+
 def test_each_save_has_its_verdict_and_what_was_shown_comes_back(workspace: Path, watching: Watching) -> None:
     """Saved right it passes, with the score before and marks; another is followed when saved; q gives all back."""
     answer(workspace, "argmax_2d")

@@ -108,6 +108,10 @@ class LiveWork:
         self._keep(verdict, submission)
         return True
 
+    def overtake(self) -> None:
+        """End the examination that runs, if one does. Any thread may call this."""
+        self._live.overtake()
+
     def draw_pictures(self, lesson: Lesson, submission: Submission | None = None) -> list[Picture]:
         """Draw what a submission, or the lesson's file, answers; empty where nothing can be drawn."""
         with self._within_limits(lesson, "Drawing"):

@@ -44,6 +44,7 @@ KEYS = {  # each a command on the lesson
     "l": ("lessons", "list"),
     "b": ("browser", "web {lesson}"),
 }
+QUIT = ("q", "\x04")
 FOOTER_LINES = 4  # that a picture leaves to the keys
 OWN_KEYS = {"c": "all checks", "w": "picture", "p": "prints", "n": "next", "q": "quit"}
 
@@ -83,9 +84,15 @@ class _Watch:
     def run_until_quit(self) -> None:
         """Judge what is saved, and answer keys."""
         self.screen = Screen() if has_reader() and os.environ.get("TERM") != "dumb" else None
-        self.keyboard = Keyboard(lambda key: self.work.events.put(("key", key)))
+        self.keyboard = Keyboard(self._take_key)
         put("Starting the judge ...")
         self.work.judge_saves(self._drive, lambda lesson: self.follows or lesson is self.lesson)
+
+    def _take_key(self, key: str) -> None:
+        """Keep a key until it can be answered; who leaves waits for no check."""
+        self.work.events.put(("key", key))
+        if key in QUIT and not self.pages:
+            self.work.overtake()
 
     def _drive(self) -> None:
         with self._on_screen() if self.screen else nullcontext():
@@ -98,7 +105,7 @@ class _Watch:
         if kind == "key" and what == "q" and self.pages:  # as a pager is left
             self.pages = []
             self._draw()
-        elif kind == "key" and what in ("q", "\x04"):
+        elif kind == "key" and what in QUIT:
             return False
         elif kind == "drawn":
             self._draw()
