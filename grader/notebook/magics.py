@@ -14,7 +14,7 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.display import display
 
 from grader.notebook.cell_judge import CellJudge, plain_environment
-from grader.notebook.questions import LEARN, ask_questions
+from grader.notebook.questions import GO_ON, LEARN, ask_questions
 
 FEW = 3  # questions
 VEGA_LITE = "application/vnd.vegalite.v5+json"
@@ -34,12 +34,17 @@ class CourseMagics(Magics):
 
     @line_cell_magic
     def check(self, line: str, cell: str | None = None) -> None:
-        """Check a lesson: `%%check LESSON` above its code, or `%check [FUNCTION] [LESSON]` for what was run before."""
-        *function, lesson = line.split() or [self.lesson]
+        """Check a lesson: `%%check LESSON` above its code, or `%check [FUNCTION] [LESSON]` for what was run before.
+
+        With `-v` in front all checks are listed.
+        """
+        words = line.split()
+        do = "check_all" if words[:1] == ["-v"] else "check"
+        *function, lesson = words[do == "check_all" :] or [self.lesson]
         if cell is not None and self._shell.run_cell(cell).error_before_exec:
             print("Nothing was checked: Python cannot read this cell.")  # an earlier one would be judged in its place
             return
-        self._display(self._ask(lesson, do="check", function=" ".join(function)))
+        self._display(self._ask(lesson, do=do, function=" ".join(function)))
 
     @line_magic
     def trace(self, line: str) -> None:
@@ -52,7 +57,7 @@ class CourseMagics(Magics):
         lesson = line.strip() or self.lesson
         command = [*LEARN, "hint", *([lesson] if lesson else [])]
         done = subprocess.run(command, capture_output=True, text=True, env=plain_environment())
-        print(done.stdout or done.stderr, end="")
+        print(done.stdout.replace("Next  learn check", "Next  %check") or done.stderr, end="")
 
     def show(self, lesson: str = "") -> None:
         """Draw what your code answers, beside what is expected."""
@@ -67,10 +72,15 @@ class CourseMagics(Magics):
         if not isinstance(number, int) or number < 1 or not isinstance(topic, str):
             print('How many questions, or on what? quiz(3), quiz("softmax") or quiz(3, "softmax")')
             return
+        if not (topic or self.lesson):  # the assessment is taken whole, and predicted before
+            print('On what? quiz(3, "softmax"), or check a lesson first. The assessment, in a terminal: learn quiz')
+            return
         try:
             ask_questions(topic or self.lesson, number, print, input)
         except StdinNotImplementedError:
             print("No answer can be typed here. In a terminal: learn quiz")
+        except KeyboardInterrupt:
+            print(GO_ON)
 
     def _display(self, answer: dict[str, Any]) -> None:
         if answer:

@@ -10,6 +10,7 @@ from typing import Any
 
 LEARN = (sys.executable, "-P", "-m", "grader.cli.learn.group")  # -P: no module of the notebook's folder
 STOP = ("q", "quit")
+GO_ON = "Every answer is kept; call quiz again to go on."
 PROMPT = "Your answer (? if you do not know it, 48! if sure, 48? for a guess; q stops): "
 
 
@@ -27,7 +28,7 @@ def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Call
             for event in map(json.loads, quiz.stdout):
                 if event["event"] == "question":
                     if not count:
-                        put("Every answer is kept; call quiz again to go on.")
+                        put(GO_ON)
                         break
                     event["of"] = min(event["of"], event["number"] - 1 + count)
                 count -= event["event"] == "mark"
@@ -36,6 +37,7 @@ def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Call
                 if event["event"] in ("question", "unreadable"):
                     typed = read(PROMPT)
                     if typed.strip().lower() in STOP:
+                        put(GO_ON)
                         break
                     quiz.stdin.write(f"{typed}\n")
                     quiz.stdin.flush()

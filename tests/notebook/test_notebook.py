@@ -23,7 +23,7 @@ from support.quiz_workspace import Workspace
 from grader.course import load
 from grader.notebook.cell_judge import CellJudge
 from grader.notebook.lesson_notebook import make_notebook
-from grader.notebook.questions import ask_questions
+from grader.notebook.questions import GO_ON, ask_questions
 
 SECONDS = 120
 RIGHT = (TINY / "solutions/basics/argmax_2d.py").read_text().partition("def ")
@@ -86,15 +86,19 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     imports, def_, rest = RIGHT
     assert kernel("%load_ext grader.notebook") == ""
     assert kernel("show()") == 'Which lesson? show("LESSON")\n' and "%trace LESSON" in kernel("%trace")
+    assert kernel("quiz()").startswith('On what? quiz(3, "softmax")')
     kernel(f"{imports}\nimport numpy as np")
-    assert "checks passed" in kernel(f"%%check argmax_2d\n{WRONG}")
+    assert "%check -v lists them" in kernel(f"%%check argmax_2d\n{WRONG}")
     assert "10.0 / 10" in kernel(f"%%check argmax_2d\n{def_}{rest}")
     broken = kernel("%%check argmax_2d\ndef argmax_2d(:")
     assert "Nothing was checked" in broken and "checks passed" not in broken
     assert "(0, 0)" in kernel("def mine(grid):\n    return (0, 0)\n\nmine([[1]])")
     checked = kernel("%check mine argmax_2d")
     assert "10.0" not in checked.partition("checks passed")[0] and "left out" not in checked
-    assert "hint 1 of" in kernel("%hint")
+    assert "passed" not in kernel("%check argmax_2d").partition("checks passed")[2]
+    assert "passed" in kernel("%check -v argmax_2d").partition("checks passed")[2]
+    hint = kernel("%hint")
+    assert "hint 1 of" in hint and "Next  %check argmax_2d" in hint
     assert 'did you mean "argmax_2d"' in kernel("%check argmax_3d")
     assert "there are no pictures" in kernel("show()")
     assert 'there is no lesson "7"' in kernel("show(7)").lower()
@@ -279,10 +283,12 @@ def test_questions_are_asked_below_a_cell(tmp_path: Path, monkeypatch: pytest.Mo
     assert [text.partition("\n")[0] for text in shown if " of 2\n" in text] == ["1 of 2", "2 of 2"]
     assert any("Not read" in text for text in shown) and sum("The answer is" in text for text in shown) == 2
     assert len(quiz.log()) == 2 and next(typed) == "q"
-    assert shown[-1] == "Every answer is kept; call quiz again to go on."
+    assert shown[-1] == GO_ON == "Every answer is kept; call quiz again to go on."
     stops = iter(["q", "Quit"])
     for _ in range(2):
+        shown.clear()
         ask_questions("topic0", 1, shown.append, lambda prompt: next(stops))
+        assert shown[-1] == GO_ON
     assert len(quiz.log()) == 2
 
 

@@ -2,6 +2,7 @@
 
 Requests:
     {"do": "check", "lesson", "cells": [...], "function": NAME or ""}    answer {"html", "text", "passed"}
+    {"do": "check_all", ...}                                             the same, with all checks in "text"
     {"do": "trace", "lesson", "cells": [...]}                            answer {"html", "text"}
     {"do": "show", "lesson", "cells": [...]}                             answer {"pictures": [{"spec", "svg", "text"}]}
 
@@ -87,7 +88,7 @@ def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:
     return replace(submission, source=f"{submission.source}\n\n{wanted} = {function}\n")
 
 
-def _check(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, Any]:
+def _check(work: LiveWork, lesson: Lesson, submission: Submission, verbose: bool = False) -> dict[str, Any]:
     from grader.reports.formats.to_terminal import assessment
     from grader.web.verdict import verdict_event
 
@@ -98,7 +99,7 @@ def _check(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, 
     mistakes = tuple(replace(each, suggests=RUN_IT) if RESET in each.suggests else each for each in verdict.mistakes)
     verdict = replace(verdict, mistakes=mistakes, suggestions=tuple(map(_in_notebook, verdict.suggestions)))
     event = verdict_event(lesson, verdict, before, "", has_pages=False)
-    text = assessment(verdict, make_layout(more="learn check FILE.ipynb -v"), title=lesson.title, before=before)
+    text = assessment(verdict, make_layout(verbose, more="%check -v"), title=lesson.title, before=before)
     return {"html": _frame(event["html"]), "text": text, "passed": verdict.passed}
 
 
@@ -153,7 +154,11 @@ def _show(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, A
     return {"pictures": pictures}
 
 
-ACTS = {"check": _check, "trace": _trace, "show": _show}
+def _check_all(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, Any]:
+    return _check(work, lesson, submission, verbose=True)
+
+
+ACTS = {"check": _check, "check_all": _check_all, "trace": _trace, "show": _show}
 
 if __name__ == "__main__":
     run(command, "learn judge-cells")
