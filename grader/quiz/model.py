@@ -171,6 +171,10 @@ class Mark:
     def full(self) -> bool:
         return self.credit >= 1.0
 
+    def is_partly_right(self, question: Question) -> bool:
+        """Return True if something was earned, and no less than by guessing."""
+        return self.credit > 0 and self.credit >= question.guess
+
 
 class Unreadable(ValueError):
     """What was typed is no answer to this kind of question. The message says how to type one; it costs nothing."""

@@ -25,6 +25,7 @@ from grader.cli.quiz.render import _code_lines, _last_sentence, cut
 from grader.course import load
 from grader.model import LessonResult, QuizSession
 from grader.quiz.bank.variants import make_variant
+from grader.quiz.model import Mark, Question
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 from grader.terminal.text import unwrap
@@ -315,6 +316,14 @@ def test_events_have_a_paragraph_a_line(every_kind):
     (text,) = {each["text"] for each in of(events, "question") if each["kind"] == "numeric"}
     first, items = text.split("\n\n")
     assert "\n" not in first and items == "- Do not round.\n- Say it as a number."
+
+
+@pytest.mark.parametrize(("credit", "guess", "is_partly"), [(0.4, 0.5, False), (0.5, 0.5, True), (0.0, 0.0, False)])
+def test_what_earns_less_than_a_guess_is_not_called_partly_right(credit, guess, is_partly):
+    """Of five options two were judged right: those that were left out."""
+    question = Question("f.one", "f", "multi", 0, "Which?", [3, 4], guess, "So it is.")
+
+    assert Mark(credit, "d, e").is_partly_right(question) == is_partly
 
 
 def test_part_of_an_answer_is_told_kindly(every_kind):

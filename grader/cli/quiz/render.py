@@ -11,7 +11,7 @@ from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import LETTERS, letter_options
 from grader.quiz.model import Mark, Question
-from grader.quiz.session.session import is_sure_but_wrong
+from grader.quiz.session.session import describe_part, is_sure_but_wrong
 from grader.terminal.console import MAX_COLUMNS, paint, signs, width, wrap
 from grader.terminal.text import ITEM, bar, clean, plural, split_items
 
@@ -158,23 +158,10 @@ def _verdict(question: Question, mark: Mark, answer: Answered) -> list[str]:
     if answer.is_unknown:
         return [paint(f"{signs().skipped} Not known yet.", "strong")]
     sure = " You were sure: it comes back within a week." if is_sure_but_wrong(answer) else ""
-    if mark.credit > 0:
-        says = f"{signs().trouble} Partly right: {_part(question, mark)}.{sure}"
-        return [paint(line, "strong") for line in wrap_paragraphs(says)]
-    return [paint(f"{signs().failed} Wrong.{sure}", "bad")]
-
-
-def _part(question: Question, mark: Mark) -> str:
-    """Say how many of its parts are right, and that they count."""
-    count, says = {
-        "order": (len(question.options), "steps are in order"),
-        "multi": (len(question.options), "options are judged right"),
-        "match": (len(question.parts), "pairs are right"),
-        "shape": (len(question.parts), "shapes are right"),
-    }.get(question.kind, (0, ""))
-    if not count:
-        return f"{mark.credit:.0%} of it, which counts"
-    return f"{round(mark.credit * count)} of {count} {says}, and count for that share"
+    part = f": {describe_part(question, mark)}" if mark.credit else ""
+    if mark.is_partly_right(question):
+        return [paint(line, "strong") for line in wrap_paragraphs(f"{signs().trouble} Partly right{part}.{sure}")]
+    return [paint(line, "bad") for line in wrap_paragraphs(f"{signs().failed} Wrong{part}.{sure}")]
 
 
 def _label(label: str, text: str) -> list[str]:

@@ -156,6 +156,19 @@ def mark_answer(question: Question, typed: str) -> Mark:
     return kind.mark(question, typed)
 
 
+def describe_part(question: Question, mark: Mark) -> str:
+    """Say how many of its parts are right, and that they count."""
+    count, says = {
+        "order": (len(question.options), "steps are in order"),
+        "multi": (len(question.options), "options are judged right"),
+        "match": (len(question.parts), "pairs are right"),
+        "shape": (len(question.parts), "shapes are right"),
+    }.get(question.kind, (0, ""))
+    if not count:
+        return f"{mark.credit:.0%} of it, which counts"
+    return f"{round(mark.credit * count)} of {count} {says}, and count for that share"
+
+
 def is_sure_but_wrong(answer: Answered) -> bool:
     """Return True for a wrong answer given with certainty: it is best corrected at once and asked again in a week."""
     return answer.certainty == "sure" and answer.credit < 1

@@ -28,7 +28,7 @@ from grader.quiz.model import Question, Unreadable
 from grader.quiz.session.open_answer import MODE
 from grader.quiz.session.plan import choose_families, keep_existing, plan_variants
 from grader.quiz.session.schedule import ask_again, to_review
-from grader.quiz.session.session import Session, Turn, is_sure_but_wrong, mark_answer, restore_session
+from grader.quiz.session.session import Session, Turn, describe_part, is_sure_but_wrong, mark_answer, restore_session
 from grader.quiz.session.summary import summarize
 from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import unwrap
@@ -287,10 +287,14 @@ def show_mark(bank: Bank, question: Question, answer: Answered) -> dict[str, Any
         else "Not known yet"
         if answer.is_unknown
         else "Partly right"
-        if mark.credit
+        if mark.is_partly_right(question)
         else "Wrong",
         "sure": is_sure_but_wrong(answer),
-        "says": [*(f"You {each.says}." for each in known if each), *map(unwrap, mark.says)],
+        "says": [
+            *([] if mark.full or answer.is_unknown or not mark.credit else [f"{describe_part(question, mark)}."]),
+            *(f"You {each.says}." for each in known if each),
+            *map(unwrap, mark.says),
+        ],
         "explain": unwrap(question.explain).split("\n\n"),
         "picked": picked,
         "right": {"abcdefgh"[at] for at in right} if question.kind in LETTERED else set(),
