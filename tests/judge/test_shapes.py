@@ -264,6 +264,13 @@ def causal_mask(seq_len):
 """
 
 
+def test_an_array_that_is_yet_to_be_filled_is_not_where_right_ends(launcher: Launcher) -> None:
+    """The line that fills it is."""
+    (call,) = trace(launcher, "causal_mask", NESTED.replace("range(i + 1)", "range(i, seq_len)"))
+
+    assert call.wrong_from == 8
+
+
 def test_right_work_is_shown_whose_largest_call_takes_too_long_to_watch(launcher: Launcher) -> None:
     """The first call is there, though a check asks for hundreds of tokens too."""
     (call,) = trace(launcher, "causal_mask", NESTED)

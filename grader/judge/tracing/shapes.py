@@ -123,7 +123,9 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sub
 
     values = list(_values(call.trace, is_step_right, parts, source))
     right = [value.line for value in values if value.is_right]
-    wrong = [value.line for value in values if not value.is_right and value.line > max(right, default=0)]
+    begins = {step.place.statement for step in call.trace.steps if is_array(step.value) and matcher.is_known(step)}
+    after = [value for value in values if not value.is_right and value.line > max(right, default=0)]
+    wrong = [value.line for value in after if value.line not in begins]  # an array of zeros is yet to be filled
     return TracedCall(
         function,
         is_right,
