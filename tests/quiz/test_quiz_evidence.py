@@ -26,6 +26,7 @@ from grader.quiz.kinds import KINDS
 from grader.quiz.model import FACETS, Unreadable
 from grader.quiz.session.plan import choose_families, find_topic, plan_variants
 from grader.quiz.session.session import mark_answer, restore_session
+from grader.reports.pages.assessment_page import assessment_page
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 
@@ -421,6 +422,8 @@ def test_what_was_right_in_part_is_shown(monkeypatch):
     log = [given(f"residuals.{name}", credit) for name, credit in (("stream", 1.0), ("shapes", 1.0), ("claims", 0.8))]
     log += [given(f"attention_and_ffn.{name}") for name in ("bend", "axes", "alike")]
     monkeypatch.setenv("COLUMNS", "60")
-    lines = "\n".join(report_lines(assess(BANK, LearnerLog(log), NOON))).splitlines()
+    assessment = assess(BANK, LearnerLog(log), NOON)
+    lines = "\n".join(report_lines(assessment)).splitlines()
     assert max(map(len, lines)) <= 60 and any("Residual connections" in line and "2+ of 3" in line for line in lines)
     assert "  + others were right in part, which counts as such" in lines
+    assert ">2+ of 3<" in assessment_page(assessment, "A course")
