@@ -138,6 +138,15 @@ def test_of_a_loop_that_fills_an_array_the_first_wrong_pass_is_told(launcher: La
     assert all(not judge_source(launcher, "causal_mask", source).lines for source in left_out)
 
 
+def test_what_a_changed_argument_becomes_is_no_second_mistake(launcher: Launcher) -> None:
+    """Once it is told that the caller's tensor is changed."""
+    begin = "def softmax(x, dim=-1):\n    x -= x.amax(dim, keepdim=True)\n    x.exp_()\n"
+    source = f"{begin}    return x / x.sum(dim, keepdim=True)\n"
+    (mistake,) = judge_source(launcher, "softmax", source).mistakes
+
+    assert mistake.says == "You change the caller's tensor (`x -= ...`)."
+
+
 def test_a_number_is_not_said_twice(launcher: Launcher) -> None:
     """Of `-1e9` it is not told that it is -1e+09."""
     finite = OVER_THE_QUERIES.replace("att, 1)", "att, -1)").replace('float("-inf")', "-1e9")

@@ -16,6 +16,7 @@ from grader.worker.arrays import map_leaves
 LARGE, TINY = 20.0, 1e-2  # magnitudes that standard normal numbers never have, and never all have
 LONG = 60  # a size that only a question about long inputs has
 MAX_CHOICE = 2  # numbers up to this are choices (an axis, one head), greater ones sizes
+IN_ARGUMENTS = "in what becomes of its arguments"
 ORDINARY = frozenset({"float32", "int64", "bool"})
 
 
@@ -40,7 +41,7 @@ def circumstances_of(
         elif exchange.operation == "call":
             found |= {*_in_arguments(_by_name(parameters, content))}
             found |= {"in its gradients"} if "grad" in content else set()
-            found |= {"in what becomes of its arguments"} if content.get("after") else set()
+            found |= {IN_ARGUMENTS} if content.get("after") else set()
     return frozenset(found)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from grader.judge.diagnosis.circumstances import IN_ARGUMENTS
 from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
 from grader.judge.diagnosis.mistake_outputs import (
     MOST_PAIRS,
@@ -127,6 +128,8 @@ class Diagnostician:
             there = "it is right" if len(absent) == len(mistakes) else "that is right"
         where = nearest[0].where
         but = f" ({where[0].upper()}{where[1:]} {there}.)"
+        if where == IN_ARGUMENTS and not absent:  # they are changed; to what is no second mistake
+            but = ""
         if not absent and changes_arguments(matcher, nearest[0]):
             but = " (Besides, the arguments are changed.)"
         return self._name(mistakes, but, absent[-1:])

@@ -250,13 +250,25 @@ def show(value: Any, digits: int = 4) -> str:
 
 def show_apart(actual: Any, expected: Any) -> tuple[str, str]:
     """Show two values with as many digits as tell them apart, and with their dtypes where nothing else does."""
+    if (
+        is_array(actual)
+        and is_array(expected)
+        and actual.dtype != expected.dtype
+        and _has_equal_values(actual, expected)
+    ):
+        return f"{show(actual)} in {dtype_name(actual)}", f"{show(expected)} in {dtype_name(expected)}"
     for digits in DIGITS:
         shown = show(actual, digits), show(expected, digits)
         if shown[0] != shown[1]:
             return shown
-    if is_array(actual) and is_array(expected) and actual.dtype != expected.dtype:
-        return f"{shown[0]} in {dtype_name(actual)}", f"{shown[1]} in {dtype_name(expected)}"
     return shown
+
+
+def _has_equal_values(actual: Any, expected: Any) -> bool:
+    import numpy
+
+    a, b = to_numpy(actual), to_numpy(expected)
+    return a.shape == b.shape and bool(numpy.allclose(a, b, rtol=0, atol=ATOL, equal_nan=True))
 
 
 def _as_typed(value: Any, digits: int) -> str:
