@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from grader.source.hiding_names import (
@@ -43,6 +45,8 @@ SCRIPT = "torch.jit.script"
 
 class HidingModule(ModuleNames):
     """One file, of which each node tells whether a call could be hidden with it."""
+
+    lines: Sequence[str] = ()  # as Python counts them
 
     @property
     def size(self) -> int:
@@ -127,6 +131,10 @@ class HidingModule(ModuleNames):
                 names
             ) in ALL_NAMES and (name in self.own_modules or is_module(self.paths.get(name, ""))):
                 return last_name(names)
+            case ast.Subscript(
+                value=ast.Call(args=[of]) | ast.Attribute(attr="__dict__", value=of), slice=ast.Constant(str(name))
+            ) if is_module(f"{self._path(of)}.{name}"):  # vars(torch)["nn"]
+                return name
             case ast.Attribute() | ast.Name() if self._is_script_of_other_code(node):
                 return SCRIPT
         return DATACLASS if self._is_dataclass(node) else ""
@@ -137,12 +145,20 @@ class HidingModule(ModuleNames):
 
     @cached_property
     def _scripts_of_own(self) -> set[int]:
-        """Where a function of this file may be made a script: its decorators, and what is called with it alone."""
-        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
-        own = {id(call.func) for call in calls if len(call.args) == 1 and last_name(call.args[0]) in self.functions}
-        held = {id(node.value) for node in self._nodes if isinstance(node, ast.Assign)}  # under another name
-        functions = (node for node in self._nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-        return own | held | {id(part) for each in functions for part in each.decorator_list}
+        """Where a function may be made a script, of the text that stands there: above it, or by its name alone."""
+        plain = [node for node in self._nodes if isinstance(node, ast.FunctionDef) and self._has_plain_head(node)]
+        others = {name for node in self._nodes if node not in plain for name in names_bound_by(node)}
+        once = {each.name for each in plain if each in self.tree.body} - others
+        values = [each.value for each in self.tree.body if isinstance(each, ast.Assign)]
+        calls = [value for value in values if isinstance(value, ast.Call) and len(value.args) == 1]
+        called = {id(call.func) for call in calls if isinstance(call.args[0], ast.Name) and call.args[0].id in once}
+        return called | {id(part) for each in plain for part in each.decorator_list}
+
+    def _has_plain_head(self, function: ast.FunctionDef) -> bool:
+        """Return True if Python finds a function's text where it stands: it looks for a line that begins so."""
+        heads = [(each.lineno, "@") for each in function.decorator_list]
+        heads.append((function.lineno, f"def {function.name}("))
+        return all(self.lines[line - 1].lstrip().startswith(begin) for line, begin in heads if line <= len(self.lines))
 
     def running_calls(self, node: ast.AST) -> set[str]:
         """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
@@ -241,7 +257,9 @@ def read_module(source: str, own: frozenset[str]) -> HidingModule:
 
 
 def _read(source: str, own: frozenset[str]) -> HidingModule:
-    return HidingModule(parse(source), own)
+    module = HidingModule(parse(source), own)
+    module.lines = re.split("\r\n|\r|\n", source)
+    return module
 
 
 _read_cached = lru_cache(maxsize=32)(_read)  # of a learner's lessons in turn, each beside others

@@ -68,6 +68,17 @@ RUNNING_TEXT = frozenset({
     "torch.compile", "torch.overrides", "torch.quantization", "torch.utils.benchmark", "torch.utils.bundled_inputs",
     "torch.utils.cpp_extension", "torch.utils.data.datapipes", "torch.utils.model_zoo",
 })
+# Classes and functions in C at the top of torch that hold, read or run what its own compiler makes of a text, or change
+# which operators are called.
+OF_THE_COMPILER = frozenset(f"torch.{name}" for name in (
+    "Block", "BufferDict", "Capsule", "Code", "CompilationUnit", "ConcreteModuleType", "ConcreteModuleTypeBuilder",
+    "DeserializationStorageContext", "DisableTorchFunction", "DisableTorchFunctionSubclass", "ExcludeDispatchKeyGuard",
+    "ExecutionPlan", "FileCheck", "Gradient", "Graph", "GraphExecutorState", "LiteScriptModule", "ModuleDict", "Node",
+    "ParameterDict", "PyTorchFileReader", "PyTorchFileWriter", "ScriptClass", "ScriptClassFunction", "ScriptFunction",
+    "ScriptMethod", "ScriptModule", "ScriptModuleSerializer", "ScriptObject", "ScriptObjectProperty",
+    "SerializationStorageContext", "StaticModule", "ThroughputBenchmark", "TracingState", "fork", "import_ir_module",
+    "import_ir_module_from_buffer", "parse_ir", "wait",
+))
 # Of the standard library, what a function may use without hiding anything. Of the rest nobody knows it all: much of it
 # runs a text (timeit, pdb, doctest, idlelib ...) or leads to a frame.
 HARMLESS = frozenset({
@@ -110,7 +121,7 @@ ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argume
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on
 
-_USED_PLACES = HIDING_PLACES | RUNNING_TEXT
+_USED_PLACES = HIDING_PLACES | RUNNING_TEXT | OF_THE_COMPILER
 _OTHERS = LIBRARIES | sys.stdlib_module_names
 _KNOWN_HARMLESS = HARMLESS | HARMLESS_OF_SYS
 _KNOWN_HARMLESS |= {f"{module}.{name}" for module, names in HARMLESS_OF.items() for name in names.split()}

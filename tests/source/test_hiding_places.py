@@ -37,6 +37,21 @@ HIDDEN = {
     "a layer that is made a script": "import torch\nf = torch.jit.script(torch.nn.ReLU())\n",
     "the same, under another name": "from torch.jit import script as s\nimport torch\nf = s(torch.nn.ReLU())\n",
     "scripts in other hands": "import torch\nf = [*map(torch.jit.script, [torch.nn.ReLU()])]\n",
+    "scripts under two names": "import torch\nt = s = torch.jit.script\nf = t(torch.nn.ReLU())\n",
+    "scripts kept by a class": "import torch\nclass K:\n    s = 0\nK.s = torch.jit.script\nf = K.s(torch.nn.ReLU())\n",
+    "a script of what a function gives": "import torch\ndef own():\n    return torch.nn.ReLU()\n"
+    "f = torch.jit.script(own())\n",
+    "a script of what has a function's name": "import torch\ndef h(x):\n    return x\n"
+    "def make(h):\n    return torch.jit.script(h)\nf = make(torch.nn.ReLU())\n",
+    "the same, given it later": "import torch\ndef h(x):\n    return x\nh = torch.nn.ReLU()\nf = torch.jit.script(h)\n",
+    "a script whose text stands elsewhere": "import torch\nTEXT = ('''\ndef g(x):\n    return x\n''')\n"
+    "@torch.jit.script\ndef\\\n  h(x):\n    return x\n",
+    "the same, by carriage returns": "import torch\rTEXT = ('''\rdef h(x):\r''')\r"
+    "@torch.jit.script\rdef\\\r h(x):\r return x\r",
+    "a text that torch compiles": "import torch\nf = torch.CompilationUnit('def f(x):\\n    return x').f\n",
+    "a module out of bytes": "import torch\nf = torch.import_ir_module_from_buffer(torch.CompilationUnit(), b'')\n",
+    "a module out of all names": "import torch\ndef f(m):\n    return m.CompilationUnit\nf(vars(torch)['jit'])\n",
+    "the same, by an attribute": "import torch\ndef f(m):\n    return m.CompilationUnit\nf(torch.__dict__['jit'])\n",
     "a text that numpy's tests run": "import numpy as np\nnp.testing.runstring('x = 1', {})\n",
     "the same, imported": "from numpy.testing import runstring as r\nr('x = 1', {})\n",
     "any address, as a number": "import numpy as np\nn = np.ctypeslib.c_intp.from_address(1)\n",
