@@ -47,6 +47,7 @@ Mistake files:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -219,6 +220,8 @@ def assert_descended(events: Sequence[tuple[Any, ...]]) -> None:
         events: Those of a training with a report that knows the model, which was called once more after it.
     """
     moves = [event[1] for event in events if event[0] == "moved"]
+    if not all(map(math.isfinite, moves)):
+        fail("While it was trained its parameters took other shapes, or became NaN or infinite.")
     steps = sorted(moves[1:])
     if (still := steps.count(0.0)) > len(steps) / 10:
         fail(f"In {still} of {len(steps)} steps the model was not moved: each step is to go down the gradient.")

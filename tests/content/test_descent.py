@@ -27,7 +27,8 @@ def test_steps_of_a_warm_up_and_a_decay_are_a_descent():
         ([*STEADY[:90], 0.7, *STEADY[90:]], "At step 90 "),
         ([5.0, *STEADY[1:]], "Before the first step the model"),
         ([*STEADY[:50], *[0.0] * 150], "In 150 of 199 steps the model was not moved"),
-        ([*STEADY, float("inf")], "At step 200 the model was moved inf times"),
+        ([*STEADY, float("inf")], "its parameters took other shapes, or became NaN"),
+        ([float("nan")] * 200, "its parameters took other shapes, or became NaN"),
         ([0.0, *[0.0] * 200], "In 200 of 200 steps"),
     ],
 )

@@ -731,6 +731,30 @@ def test_a_report_that_knows_the_model_tells_how_far_it_moved():
     assert moves == pytest.approx([0.5, 12.5**0.5, 0.0, math.inf])
 
 
+class Decoy(torch.nn.Linear):
+    """Shows others than it has."""
+
+    def parameters(self, recurse=True):
+        return iter([torch.nn.Parameter(torch.randn(1))])
+
+
+def test_no_method_of_a_model_says_what_its_parameters_are():
+    """They are read where torch keeps them."""
+    log = []
+    make({"kind": "report", "total": 1, "module": torch.nn.Sequential(Decoy(2, 1))[0]}, log)(1.0)
+
+    assert log[-1] == ("moved", 0.0)
+
+
+def test_no_method_of_a_model_runs_it_unseen():
+    """What calls its layers, and what writes the log, is no attribute of it."""
+    for more in ({}, {"cached": True}, {"heads": [1, 1]}):
+        model = make({"kind": "model", "layers": [["linear", 2, 2]], **more}, [])
+        own = {name for kind in type(model).__mro__ if kind.__module__ == make.__module__ for name in vars(kind)}
+
+        assert {name for name in own if not name.startswith("_")} <= {"forward", "heads"}
+
+
 def test_a_model_made_from_a_state_is_of_torchs_own_layers():
     """Whoever tells layers apart by their type sees torch's, and the weights are those of the state to the last one."""
     weights = torch.arange(6.0).view(2, 3)

@@ -90,10 +90,10 @@ def _measure_distance(model: Any) -> Callable[[], float]:
     """
     import torch
 
-    before = [parameter.detach().clone() for parameter in model.parameters()]
+    before = [parameter.detach().clone() for parameter in _parameters_of(model)]
 
     def distance() -> float:
-        now = [parameter.detach() for parameter in model.parameters()]
+        now = [parameter.detach() for parameter in _parameters_of(model)]
         if [each.shape for each in now] != [each.shape for each in before]:
             return float("inf")
         changes = torch._foreach_norm(torch._foreach_sub(now, before))
@@ -102,6 +102,13 @@ def _measure_distance(model: Any) -> Callable[[], float]:
         return max((float(change) / size**0.5 for change, size in zip(changes, sizes, strict=True)), default=0.0)
 
     return distance
+
+
+def _parameters_of(module: Any) -> list[Any]:
+    """Return a module's parameters, by no method: a class may have one of its own."""
+    held = object.__getattribute__(module, "__dict__")
+    inner = [each for child in held["_modules"].values() if child is not None for each in _parameters_of(child)]
+    return [*(each for each in held["_parameters"].values() if each is not None), *inner]
 
 
 def _make_model(spec: dict[str, Any], log: Log) -> Any:
@@ -161,21 +168,7 @@ def _stack_class(kind: str) -> Any:
             self.layers = nn.Sequential(*layers)
 
         def forward(self, inputs: Any) -> Any:
-            return self.noted(inputs, self.run(inputs))
-
-        def run(self, inputs: Any) -> Any:
-            _running.append(self)
-            try:
-                return self.layers(inputs)
-            finally:
-                _running.pop()
-
-        def noted(self, inputs: Any, outputs: Any) -> Any:
-            log = self._log
-            log.append(("forward", self.training, list(inputs.shape), outputs.requires_grad))
-            if outputs.requires_grad:
-                outputs.register_hook(lambda _gradient: log.append(("backward",)))
-            return outputs
+            return _note(self, inputs, _run(self, inputs))
 
     class CachedStack(Stack):
         """A stack that is given new tokens alone, with a cache: here simply what it has read so far.
@@ -185,13 +178,13 @@ def _stack_class(kind: str) -> Any:
 
         def forward(self, inputs: Any, cache: Any = None) -> Any:
             text = inputs if cache is None else torch.cat([cache, cache[:, :1], inputs], dim=1)
-            return self.noted(inputs, self.run(text)[:, -inputs.shape[1] :]), text
+            return _note(self, inputs, _run(self, text)[:, -inputs.shape[1] :]), text
 
     class WatchedStack(Stack):
         """A stack that gives attention weights (L, B, H, T, T) beside its features, which are queries and keys."""
 
         def forward(self, inputs: Any) -> Any:
-            x = self.noted(inputs, self.run(inputs))
+            x = _note(self, inputs, _run(self, inputs))
             layers, heads = self.heads
             parts = x.unflatten(-1, (layers, heads, -1)).permute(2, 0, 3, 1, 4)  # (L, B, H, T, d_head)
             scores = parts @ parts.mT
@@ -199,6 +192,23 @@ def _stack_class(kind: str) -> Any:
             return x, scores.masked_fill(later, float("-inf")).softmax(dim=-1)
 
     return {"cached": CachedStack, "watched": WatchedStack}.get(kind, Stack)
+
+
+def _run(stack: Any, inputs: Any) -> Any:
+    """Call a stack's layers. No method: whoever has the stack could call that, and nothing would be logged."""
+    _running.append(stack)
+    try:
+        return stack.layers(inputs)
+    finally:
+        _running.pop()
+
+
+def _note(stack: Any, inputs: Any, outputs: Any) -> Any:
+    log = stack._log
+    log.append(("forward", stack.training, list(inputs.shape), outputs.requires_grad))
+    if outputs.requires_grad:
+        outputs.register_hook(lambda _gradient: log.append(("backward",)))
+    return outputs
 
 
 def _make_optimizer(spec: dict[str, Any], log: Log) -> Any:
