@@ -180,7 +180,7 @@ def _definitions(source: str, wanted: set[str]) -> dict[str, Body]:
         found: dict[str, Body] = dict.fromkeys(module_names(source).bound & wanted, ())
         defined = [node for node in parse(source).body if isinstance(node, DEFINITIONS) and node.name in wanted]
         return found | {node.name: _body(node) for node in defined}
-    except (SyntaxError, RecursionError):
+    except (SyntaxError, RecursionError, ValueError):  # a number may have more digits than Python writes out
         return dict.fromkeys(wanted, ())
 
 

@@ -459,6 +459,14 @@ def shared_course(tmp_path_factory):
 # ---- the start-up path ----------------------------------------------------------------------------------------------
 
 
+def test_a_course_may_be_named_from_a_folder_beside_it(tmp_path):
+    """Its files are then named as everybody else names them."""
+    make_course(tmp_path / "course")
+    (tmp_path / "beside").mkdir()
+
+    assert load(tmp_path / "beside" / ".." / "course").root == tmp_path / "course"
+
+
 def test_reading_a_course_loads_nothing_heavy(tmp_path):
     """Loading a course imports neither torch nor numpy, pytest, click, rich or sqlite3."""
     make_course(tmp_path)

@@ -410,6 +410,15 @@ def test_the_empty_exercise_ranks_below_any_work(course, files, expected):
     assert all(f"{name}, still the empty exercise, was not." in note for name in left if files[path] == "work")
 
 
+def test_a_number_that_python_does_not_write_out_is_read(course):
+    """In the exercise's function, beside another file: it is a hand-in like any other."""
+    number = f"def moving_average(x, window):\n    return 0x{'f' * 20_000}\n"
+
+    assert LessonMatcher(course, {"moving_average.py": number, "b.py": "x = 1"}).match(
+        course.lessons["moving_average"]
+    ) == ("moving_average.py", "")
+
+
 def test_equal_files_are_no_contradiction(course):
     """Two copies of one file are one answer, and the reader is told."""
     sources = dict.fromkeys(["a/moving_average.py", "b/moving_average.py"], SUMS)

@@ -179,20 +179,27 @@ def test_lines_tell_the_cell_and_the_line():
     linecache.clearcache()
 
 
+def test_a_header_that_nobody_wrote_for_a_cell_is_none():
+    """A number of thousands of digits is no fault of ours."""
+    assert CellPlaces(f"# --- code cell {'9' * 6000} ---\nx = 1\n").find(2) is None
+
+
 def test_texts_name_the_cell_in_place_of_the_module():
     """However a line is named; but no line of another file, of another text, or above all cells."""
     source, _ = converted("import math", "def g():\n    pass", "def f(x):\n    return 1 / 0\n")
     told = (
         "ZeroDivisionError on line 302 of work.ipynb.\n    return 1 / 0",
         "`f`: Line 201 is right: your `x`. Line 302 is where it goes wrong (in pass 2 of 3)",
+        "`f`: Line 302 is the first that differs",
         "ValueError: line 302 is too long\n  work.ipynb:302 in f\n  other-work.ipynb:302 in f\n  work.ipynb:1",
         "line 302 of work.ipynbs, sketches/work.ipynb:302",
     )
     assert CellPlaces(source).tell_in(told, "work.ipynb") == (
         "ZeroDivisionError on line 2 of cell 3.\n    return 1 / 0",
         "`f`: Line 1 of cell 2 is right: your `x`. Line 2 of cell 3 is where it goes wrong (in pass 2 of 3)",
+        "`f`: Line 2 of cell 3 is the first that differs",
         "ValueError: line 302 is too long\n  line 2 of cell 3, in f\n  other-work.ipynb:302 in f\n  work.ipynb:1",
-        told[3],
+        told[4],
     )
     assert CellPlaces("def f(): pass").tell_in(told, "work.ipynb") == told
 

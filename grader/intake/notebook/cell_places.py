@@ -13,11 +13,11 @@ from typing import Any
 
 NUMBERED = "Its lines are numbered by code cell: "
 HEADER = "# --- code cell {} ---"
-_HEADER = re.compile(HEADER.format(r"(\d+)"))
+_HEADER = re.compile(HEADER.format(r"(\d{1,9})"))
 # as tracebacks name a line, as explanations do, and as it is said where right ends
 _NAMED = (
     r"(?<![-\w/.])(?:{0}:(?P<at>\d{{1,9}})(?P<inside>(?= in ))?"
-    r"|(?P<word>line|Line) (?P<line>\d{{1,9}})(?: of {0}(?!\w)|(?= is (?:right|where) )|(?= is right:)))"
+    r"|(?P<word>line|Line) (?P<line>\d{{1,9}})(?: of {0}(?!\w)|(?= is (?:right|where|the first) )|(?= is right:)))"
 )
 
 
