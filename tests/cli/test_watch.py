@@ -105,6 +105,16 @@ def watching(workspace: Path) -> Iterator[Watching]:
         running.close()
 
 
+def test_what_was_saved_last_is_watched_first(workspace: Path) -> None:
+    """Not the lesson that comes next, where another's file was saved and not checked since."""
+    answer(workspace, "moving_average")
+    running = Watching(workspace)
+    try:
+        running.wait_for(r"basics/moving_average.py[\s\S]*" + RIGHT)
+    finally:
+        running.close()
+
+
 def test_who_leaves_waits_for_no_check(workspace: Path, watching: Watching) -> None:
     """In the middle of one that does not end, q ends it."""
     answer(workspace, "argmax_2d", ENDLESS)

@@ -15,6 +15,7 @@ from grader.cli.check.check import choose_seed, find_passing, store_attempt
 from grader.cli.check.show_results import CheckRun, fit_suggestions
 from grader.cli.context import CourseContext, short_path
 from grader.errors import SelfattendError
+from grader.files import is_file, read_whole
 from grader.judge.errors import LearnerError
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult, Submission
@@ -80,6 +81,20 @@ class LiveWork:
 
         with interruptible(lambda: self.events.put(("stopped", None))):
             self.with_judge(begin)
+
+    def saved_last(self) -> Lesson | None:
+        """Return the lesson whose file was saved last; None where that was checked since, or is the empty exercise."""
+        workspace = self.run.context.require_workspace()
+        lessons = {workspace.exercise_path(lesson): lesson for lesson in self.run.context.course.lessons.values()}
+        saved = {path: path.stat().st_mtime for path in lessons if is_file(path)}
+        if not saved:
+            return None
+        path = max(saved, key=lambda each: saved[each])
+        checked, stub = self.run.progress[lessons[path].name].last_when, lessons[path].exercise_path
+        is_checked = checked is not None and saved[path] <= checked.timestamp()
+        with suppress(OSError):
+            return None if is_checked or read_whole(path) == read_whole(stub) else lessons[path]
+        return None
 
     def take(self, wait: bool = True) -> tuple[str, Any]:
         """Return the next event. Raises queue.Empty, and KeyboardInterrupt where Ctrl-C came and was lost."""

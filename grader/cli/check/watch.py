@@ -68,7 +68,8 @@ def command(ctx: click.Context, lesson: str | None, device: str) -> None:
     context = find_context(ctx)
     context.require_workspace()
     work = make_live_work(context, device)
-    _Watch(work, context.lesson(lesson, work.run.progress), follows=lesson is None).run_until_quit()
+    begin = work.saved_last() if lesson is None else None
+    _Watch(work, begin or context.lesson(lesson, work.run.progress), follows=lesson is None).run_until_quit()
 
 
 @dataclass
