@@ -294,7 +294,8 @@ def test_a_line_that_is_right_as_far_as_it_goes_is_not_called_wrong(launcher: La
         "Line 5 is where something is missing: `q @ k.transpose(-2, -1)` is the reference's `scores` after its"
         in line.says
     )
-    assert "what follows needs the reference's `scores` after its step `scale`, which is 0." in line.says
+    # that they lack 1/√d_k, and not that they lack 0.2887
+    assert "what follows needs the reference's `scores` after its step `scale`, which is 1/√12 times it." in line.says
     assert line.gist == "`scaled_dot_product_attention`: line 5 is where something is missing."
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from grader.judge.values.compare import ATOL, to_numpy
 
 RTOL = 1e-4
+MAX_SIZE = 1024  # that a factor is taken to come from
 MAX_AXES = 4  # whose orders are all tried
 EQUAL = "equal"
 OPPOSITE = "its opposite"
@@ -104,14 +105,24 @@ def _numeric(a: Any, b: Any) -> Iterator[Test]:
         ratio = numpy.where(finite & ~tiny, a / b, numpy.nan)
         ratio[tiny & (numpy.abs(a) > 10 * ATOL)] = numpy.inf
         shift = numpy.where(finite, a - b, numpy.nan)
-    for what, found in (("{:.4g} times it", ratio), ("it plus {:.4g}", shift)):
+    for name, found in ((_name_factor, ratio), ("it plus {:.4g}".format, shift)):
         middle = float(numpy.nanmedian(found)) if numpy.isfinite(found).sum() > 2 else numpy.nan
         if numpy.isfinite(middle) and abs(middle) > ATOL:
-            yield what.format(middle), partial(_spread_is_small, found, None)
+            yield name(middle), partial(_spread_is_small, found, None)
     for axis in range(a.ndim):
         if 2 < a.shape[axis] < a.size:  # of slices of one number each it is always true
             yield f"it times another number {SLICES} {axis}", partial(_spread_is_small, ratio, axis)
             yield f"it plus another number {SLICES} {axis}", partial(_spread_is_small, shift, axis)
+
+
+def _name_factor(factor: float) -> str:
+    """Write a factor as a size makes it, 12, √12, 1/12 or 1/√12, where it is so, else in digits."""
+    large = max(factor, 1 / factor)
+    for sign, number in (("", large), ("√", large**2)):
+        size = round(number)
+        if 2 <= size <= MAX_SIZE and abs(number / size - 1) < RTOL:
+            return f"{sign if factor > 1 else f'1/{sign}'}{size} times it"
+    return f"{factor:.4g} times it"
 
 
 def _spread_is_small(found: Any, axis: int | None) -> bool:
