@@ -130,6 +130,7 @@ def page(text: str, is_part: bool = False) -> None:
     """Show a text through the pager, which says how to leave; after a part something else comes."""
     wanted, leave = ("REX", "q skips the rest") if is_part else ("R", "q leaves")
     os.environ["LESS"] = _for_less(os.environ.get("LESS", ""), wanted, leave)
+    os.environ.setdefault("LESSSECURE", "1")  # no key of it writes a file or starts a program
     click.echo_via_pager(text, color=has_colour())
 
 
