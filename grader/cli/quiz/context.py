@@ -65,7 +65,7 @@ def ask_to_resume(quiz: QuizContext, planned: PlannedSession, title: str, anew: 
     if yes and quiz.terminal is not None:
         state = f"{quiz.session(planned).describe_progress()}, begun {ago(planned.session.started)}"
         quiz.terminal.show(wrap_paragraphs(f"You are in the middle of {title}: {state}. {WHEN_ENDED}"))
-        prompt = "Go on with it? (Enter: yes; n ends it as it stands, and begins another) "
+        prompt = "Go on with it? Enter: yes, n: no, begin another "
         yes = quiz.terminal.choose(prompt, {"y": "y", "yes": "y", "n": "n", "no": "n"}, "y", can_stop=True) == "y"
     if not yes:
         quiz.log.finish(planned.session.id, datetime.now(UTC))
