@@ -287,6 +287,16 @@ def test_a_hint_is_shown_in_place(at: Any) -> None:
 
 
 @pytest.mark.slow
+def test_the_way_to_the_work_covers_nothing_of_it(at: Any) -> None:
+    """On a narrow page it is there beside the text, and gone where the work is in sight."""
+    page = at("/lesson/multi_head")
+    page.set_viewport_size({"width": 400, "height": 500})
+    page.locator(".jump").wait_for(state="visible")
+    page.evaluate("document.getElementById('verdict').scrollIntoView()")
+    page.locator(".jump").wait_for(state="hidden")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("width, height", rarely([(1280, 800), (1440, 900), (400, 800)], [400]))
 def test_hints_leave_the_verdict_in_sight(at: Any, width: int, height: int) -> None:
     """However many were shown, the newest is open, and what the judge says stands on the screen with the editor."""

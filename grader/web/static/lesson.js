@@ -60,3 +60,7 @@ addEventListener("load", () => { // when the editor hears them, too: the last ev
   source.addEventListener("message", (message) => show(JSON.parse(message.data)));
   source.addEventListener("error", () => { state.textContent = "Not connected: is `learn web` running?"; });
 });
+
+// On a narrow page: the way to the work is in nobody's way where the work is in sight.
+const jump = document.querySelector(".jump");
+new IntersectionObserver(([seen]) => { jump.hidden = seen.isIntersecting; }).observe(document.getElementById("side"));
