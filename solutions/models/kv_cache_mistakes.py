@@ -79,6 +79,10 @@ BEHIND = "Join them along the axis of tokens, old ones first: `torch.cat([cache[
 mistake("kv-prepended", "New keys and values are put in front of the old ones: the mask hides others than it should.",
         BEHIND,
         keys="torch.cat([k, cache[0]], dim=-2)", values="torch.cat([v, cache[1]], dim=-2)")
+for what, other, changes in (("keys", "values", {"keys": "torch.cat([k, cache[0]], dim=-2)"}),
+                             ("values", "keys", {"values": "torch.cat([v, cache[1]], dim=-2)"})):
+    mistake("kv-prepended", f"New {what} are put in front of the old ones, and new {other} behind them: a weight meets "
+            "the value of another token.", BEHIND, coding=f"{what} alone", **changes)
 mistake("kv-not-appended", "The cache that you return has only what was in it before: the new token is forgotten.",
         "Return the joined keys and values.", give="out, (k, v) if cache is None else cache")
 mistake("kv-not-appended", "The cache that you return has the new keys and values alone: all before is forgotten.",

@@ -52,6 +52,11 @@ mistake("aw-t-from-zero", "Your correction is that of step t − 1: at the first
         correct1="m / (1 - torch.tensor(beta1) ** (t - 1))", correct2="v / (1 - torch.tensor(beta2) ** (t - 1))")
 mistake("aw-correction-without-power", "You divide by 1 − β, whatever the step is: that is the correction of the first "
         "one.", "Divide by 1 − βᵗ.", correct1="m / (1 - beta1)", correct2="v / (1 - beta2)")
+OF_M, OF_V = {"correct1": "m / (1 - beta1 * t)"}, {"correct2": "v / (1 - beta2 * t)"}
+for coding, whose, changes in (("", "", OF_M | OF_V), ("m alone", " of m", OF_M), ("v alone", " of v", OF_V)):
+    mistake("aw-correction-times-t", f"In the correction{whose} β is multiplied by t (`beta * t`) and not taken to "
+            "the power t (`beta**t`): from the second step on it is far off, and soon negative.", "Divide by 1 − βᵗ.",
+            coding=coding, **changes)
 mistake("aw-one-beta", "Both corrections use β1.", "v has its own: 1 − β2ᵗ.", correct2="v / (1 - beta1**t)")
 mistake("aw-one-beta", "The corrections have each other's beta: m is divided by 1 − β2ᵗ, v by 1 − β1ᵗ.",
         "m̂ = m / (1 − β1ᵗ), v̂ = v / (1 − β2ᵗ).", coding="exchanged", correct1="m / (1 - beta2**t)",
