@@ -213,19 +213,21 @@ def assert_learned(model: RemoteObject, twin: RemoteObject, before: Mapping[str,
         fail("A new model that is given the state dict of the trained one answers otherwise: it learned beside it.")
 
 
-def assert_descended(events: Sequence[tuple[Any, ...]]) -> None:
+def assert_descended(events: Sequence[tuple[Any, ...]], steps: int) -> None:
     """Fail where a training moved its model at some step much farther than at others, or at many not at all.
 
     Args:
         events: Those of a training with a report that knows the model, which was called once more after it.
+        steps: How many it was to take, each with a report.
     """
     moves = [event[1] for event in events if event[0] == "moved"]
+    if len(moves) != steps + 1:
+        fail(f"It reported {len(moves) - 1} losses in {steps} steps: each step is to be told before it is taken.")
     if not all(map(math.isfinite, moves)):
         fail("While it was trained its parameters took other shapes, or became NaN or infinite.")
-    steps = sorted(moves[1:])
-    if (still := steps.count(0.0)) > len(steps) / 10:
-        fail(f"In {still} of {len(steps)} steps the model was not moved: each step is to go down the gradient.")
-    usual, largest = steps[3 * len(steps) // 4], max(moves)
+    if (still := moves[1:].count(0.0)) > steps / 10:
+        fail(f"In {still} of {steps} steps the model was not moved: each step is to go down the gradient.")
+    usual, largest = sorted(moves[1:])[3 * steps // 4], max(moves)
     if largest > MAX_LEAP * usual:
         where = f"At step {moves.index(largest)}" if moves[0] < largest else "Before the first step"
         fail(

@@ -622,7 +622,7 @@ def test_run(submission, reference, rand):
             f"Where the answer has been seen it is right in {right:.0%} of {FRESH} fresh texts; {RIGHT:.0%} are asked "
             f"for.{own} About a quarter is what looking at all six distances gives: no head looks for a token."
         )
-    assert_descended(events)
+    assert_descended(events, STEPS)
     submission.tell(f"Your model, after {STEPS} steps: {right:.0%} are right where the answer has been seen.")
 
 

@@ -342,7 +342,7 @@ def test_run(submission, rand):
     twin = submission.Sorter(V, T, state=model.state()["state"]).eval()
     assert_learned(model, twin, before, rand.integers(0, V, ROWS, T))
     assert_learns_places(submission, rand)
-    assert_descended(events)
+    assert_descended(events, STEPS)
 
 
 @pytest.mark.check(
@@ -364,7 +364,7 @@ def test_run_without_positions(submission, rand):
             f"{places.mean().item():.0%} of the places are right; {BAND_WITHOUT[0]} to {BAND_WITHOUT[1]} is the band, "
             f"{FLOOR:.3f} the floor. Without places it should learn as the other one does which numbers there are."
         )
-    assert_descended(events)
+    assert_descended(events, STEPS_WITHOUT)
 
 
 # --- `learn build`: what there is to see of a run ---------------------------------------------------------------------

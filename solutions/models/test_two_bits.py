@@ -442,7 +442,7 @@ def test_run(submission, rand):
     own = model.model
     twin = submission.TwoBits(V, T, state=own.state()["state"]).eval()
     assert_learned(own, twin, model.before, model.numbers[text(rand, 4 * T).view(4, T)])
-    assert_descended(model.events)
+    assert_descended(model.events, STEPS)
 
 
 @pytest.mark.check(skill="masking", points=4, function="fit", needs="test_run", run=True, stage="in a leak, trained")

@@ -17,7 +17,7 @@ def events(moves: list[float]) -> list[tuple[str, float]]:
 def test_steps_of_a_warm_up_and_a_decay_are_a_descent():
     """A rate that rises and falls, a step of nothing at its begin or end, and a first step far larger than the rest."""
     for moves in (STEADY, [*STEADY, 0.0], [0.0, 0.09, *STEADY[2:]]):
-        assert_descended(events(moves))
+        assert_descended(events(moves), len(moves) - 1)
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,11 @@ def test_steps_of_a_warm_up_and_a_decay_are_a_descent():
 def test_what_is_written_into_a_model_is_none(moves, says):
     """At the end, in the middle, before it begins; and while nothing is done."""
     with pytest.raises(CheckFailed, match=says):
-        assert_descended(events(moves))
+        assert_descended(events(moves), len(moves) - 1)
+
+
+@pytest.mark.parametrize("moves", [STEADY[:1], STEADY[:3], [*STEADY, 1e-3]])
+def test_a_step_that_is_not_told_is_none(moves):
+    """Nor is one told that was not asked for."""
+    with pytest.raises(CheckFailed, match=f"It reported {len(moves) - 1} losses in 199 steps"):
+        assert_descended(events(moves), 199)
