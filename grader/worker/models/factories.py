@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 from grader.worker.models.weights import copy_module, load_state, without_drawing
@@ -33,6 +33,7 @@ LAYERS = {
     "tanh": "Tanh", "relu": "ReLU", "gelu": "GELU",
 }
 # fmt: on
+RUN = 1 << 32  # in a cache, the number of the run is so many times in a token's id
 FADING = 0.9  # what a token of a fading sum counts beside the one after it
 
 
@@ -171,14 +172,16 @@ def _stack_class(kind: str) -> Any:
             return _note(self, inputs, _run(self, inputs))
 
     class CachedStack(Stack):
-        """A stack that is given new tokens alone, with a cache: here simply what it has read so far.
+        """A stack that is given new tokens alone, with a cache: what it has read so far, and in which run.
 
-        Between one run's tokens and the next's stands a token more: its logits tell in which pieces it read the text.
+        What a token is embedded as depends on that: its logits tell in which pieces it read the text.
         """
 
         def forward(self, inputs: Any, cache: Any = None) -> Any:
-            text = inputs if cache is None else torch.cat([cache, cache[:, :1], inputs], dim=1)
-            return _note(self, inputs, _run(self, text)[:, -inputs.shape[1] :]), text
+            run = torch.zeros_like(inputs) if cache is None else cache[:, -1:] // RUN + torch.ones_like(inputs)
+            ids = inputs if cache is None else torch.cat([cache % RUN, inputs], dim=1)
+            runs = run if cache is None else torch.cat([cache // RUN, run], dim=1)
+            return _note(self, inputs, _run(self, ids, runs)[:, -inputs.shape[1] :]), ids + RUN * runs
 
     class WatchedStack(Stack):
         """A stack that gives attention weights (L, B, H, T, T) beside its features, which are queries and keys."""
@@ -194,11 +197,20 @@ def _stack_class(kind: str) -> Any:
     return {"cached": CachedStack, "watched": WatchedStack}.get(kind, Stack)
 
 
-def _run(stack: Any, inputs: Any) -> Any:
-    """Call a stack's layers. No method: whoever has the stack could call that, and nothing would be logged."""
+def _run(stack: Any, inputs: Any, runs: Any = None) -> Any:
+    """Call a stack's layers. No method: whoever has the stack could call that, and nothing would be logged.
+
+    Args:
+        runs: In which run each token was read; what it is embedded as is turned by that, as no other ids are embedded.
+    """
     _running.append(stack)
     try:
-        return stack.layers(inputs)
+        if runs is None:
+            return stack.layers(inputs)
+        first, *rest = stack.layers
+        embedded = first(inputs)
+        turns = (runs.unsqueeze(-1) * embedded.new_ones(embedded.shape[-1]).cumsum(0)).cos()
+        return reduce(lambda x, layer: layer(x), rest, embedded * turns)
     finally:
         _running.pop()
 
