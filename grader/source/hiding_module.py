@@ -147,8 +147,9 @@ class HidingModule(ModuleNames):
     def _scripts_of_own(self) -> set[int]:
         """Where a function may be made a script, of the text that stands there: above it, or by its name alone."""
         plain = [node for node in self._nodes if isinstance(node, ast.FunctionDef) and self._has_plain_head(node)]
-        others = {name for node in self._nodes if node not in plain for name in names_bound_by(node)}
-        once = {each.name for each in plain if each in self.tree.body} - others
+        known, top = {id(node) for node in plain}, {id(node) for node in self.tree.body}
+        others = {name for node in self._nodes if id(node) not in known for name in names_bound_by(node)}
+        once = {each.name for each in plain if id(each) in top} - others
         values = [each.value for each in self.tree.body if isinstance(each, ast.Assign)]
         calls = [value for value in values if isinstance(value, ast.Call) and len(value.args) == 1]
         called = {id(call.func) for call in calls if isinstance(call.args[0], ast.Name) and call.args[0].id in once}

@@ -158,21 +158,27 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     name, path, source, siblings = (request[key] for key in ("name", "path", "source", "siblings"))
     forbids = tuple(request["forbids"])
     without = {(file, line): called for file, line, called in request.get("without", [])}
-    # of all that lessons forbid, autograd alone can be kept for later: as a trace of it
-    importing = WatchedImport(forbids, without) if AUTOGRAD in forbids else None
-    (gc.disable if importing else gc.enable)()  # a lesson before this one may have left it off
     files, sources = map(frozenset, zip((path, source), *siblings.values(), strict=True))
+    host = ModuleHost({}, forbids, files)
+    # what is called here can be kept for later: a table of it, a trace
+    importing = WatchedImport(forbids, without, host.blocker.seen) if forbids else None
+    (gc.disable if importing else gc.enable)()  # a lesson before this one may have left it off
     passed: list[str] = []
     guard_watch((), passed if forbids else None)  # a text that is run here is in sight of the judge
+    reply: Reply = {}
     try:
-        namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)
+        host.namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)
     except CallsForbidden as refused:
-        return ModuleHost({}), {"calls": list(refused.found)}
+        reply = {"calls": list(refused.found)}
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
-        return ModuleHost({}), {"error": describe_error(error, files)}
-    if passed:  # and whatever it raised was caught
-        return ModuleHost({}), {"error": describe_error(ForbiddenCall(passed[0]), files)}
-    host = ModuleHost(namespace, forbids, files)
+        reply = {"error": describe_error(error, files)}
+    if not reply and (passed := [*passed, *host.blocker.seen]):  # and whatever it raised was caught
+        reply = {"error": describe_error(ForbiddenCall(passed[0]), files)}
+    if reply:
+        host.close()
+        return ModuleHost({}), reply
+    if AUTOGRAD not in forbids:
+        gc.enable()
     guard_watch(files, host.blocker.seen if forbids else None)
     host.keeps_garbage = bool(forbids)
     host.draws_by_torch_alone = not any("numpy" in text or "random" in text for text in sources)

@@ -34,10 +34,11 @@ class WatchedImport:
 
     Args:
         without: The statements that are not run, by file and line, with what each calls.
+        blocked: Takes what operators were refused, and is emptied.
     """
 
-    def __init__(self, forbids: tuple[str, ...], without: Mapping[Place, str]) -> None:
-        self.forbids, self.without = forbids, without
+    def __init__(self, forbids: tuple[str, ...], without: Mapping[Place, str], blocked: list[str]) -> None:
+        self.forbids, self.without, self.blocked = forbids, without, blocked
         self.found: list[CallsForbidden] = []
 
     def run(self, tree: ast.Module, path: str, namespace: dict[str, Any]) -> None:
@@ -63,7 +64,8 @@ class WatchedImport:
                     exec(code, namespace)
             except BaseException as error:
                 raised = error
-            self.found += [CallsForbidden(path, statement.lineno, name) for name in seen[:1]]
+            self.found += [CallsForbidden(path, statement.lineno, name) for name in (*seen, *self.blocked)[:1]]
+            self.blocked.clear()
             self.end()
             may_depend = not is_whole and not isinstance(statement, DEFINITIONS) and isinstance(raised, Exception)
             if raised is not None and not may_depend:
@@ -85,7 +87,8 @@ def _future_flags(tree: ast.Module) -> int:
 @contextmanager
 def _watched(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
     """Refuse forbidden calls, and that torch goes back along a graph, whoever calls that: it asks for what it saved."""
-    if "torch" not in sys.modules or sys.getprofile():  # the second: of another file that is imported
+    # the last: of another file that is imported
+    if AUTOGRAD not in forbids or "torch" not in sys.modules or sys.getprofile():
         with watch(forbids, seen):
             yield
         return

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 import torch
 from support.course_files import ROOT
-from support.factories import course
+from support.factories import course, judge_source
 
 from grader.course.load_course import load
 from grader.judge.examination import with_judge
@@ -30,7 +30,7 @@ def run(source: str, **siblings: str) -> dict:
     others = {name: [f"{name}.py", text] for name, text in siblings.items()}
     while True:
         try:
-            importing = WatchedImport(LESSON.forbids, without)
+            importing = WatchedImport(LESSON.forbids, without, [])
             return load_module("lesson", "lesson.py", source, others, importing=importing)
         except CallsForbidden as refused:
             path, line, name = refused.found
@@ -118,6 +118,16 @@ def test_a_trial_at_the_end_of_a_file_does_no_harm(launcher, trial):
     result = verdict_on(launcher, f"{right}\nimport torch\n{TRIAL}{trial}")
     assert (result.score, result.mistakes) == (10.0, ()), result.weaknesses
     assert "is not run: it calls `backward`" in result.output
+
+
+def test_a_trial_of_what_is_forbidden_does_no_harm_in_any_lesson(launcher):
+    """What is compared with the library's own at the end of a file is left out, with what needs it."""
+    right = (ROOT / "solutions/core/softmax.py").read_text()
+    trial = "\nimport torch\nX = torch.ones(2)\nwanted = torch.softmax(X, -1)\nassert torch.equal(softmax(X), wanted)\n"
+    result = judge_source(launcher, "softmax", right + trial)
+
+    assert (result.score, result.mistakes) == (10.0, ()), result.weaknesses
+    assert "is not run: it calls `softmax`" in result.output
 
 
 def test_garbage_is_collected_again_in_the_lesson_that_comes_next(launcher):
