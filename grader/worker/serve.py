@@ -161,7 +161,8 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     files, sources = map(frozenset, zip((path, source), *siblings.values(), strict=True))
     host = ModuleHost({}, forbids, files)
     # what is called here can be kept for later: a table of it, a trace
-    importing = WatchedImport(forbids, without, host.blocker.seen) if forbids else None
+    is_watched = forbids and (AUTOGRAD in forbids or not request.get("runs_nothing", False))
+    importing = WatchedImport(forbids, without, host.blocker.seen) if is_watched else None
     (gc.disable if importing else gc.enable)()  # a lesson before this one may have left it off
     passed: list[str] = []
     guard_watch((), passed if forbids else None)  # a text that is run here is in sight of the judge

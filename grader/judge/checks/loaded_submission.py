@@ -257,6 +257,8 @@ class LearnerFunctions(LoadedSubmission):
             self.submission,
             self.device,
             shared=self.workers.sharing,
+            # what is asked ahead is known to keep no state; a class may run code of its own where it is defined
+            runs_nothing=bool(self._transcripts) and not any("class" in text for text in self.submission.sources),
             without=self._without,
             seconds=min(MAX_SECONDS, worker.patience) if self._transcripts else None,
             **sequences_of(self._transcripts),

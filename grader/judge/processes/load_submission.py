@@ -18,6 +18,7 @@ def load_submission(
     *,
     shared: bool = False,
     watched: bool = False,
+    runs_nothing: bool = False,
     without: Sequence[tuple[str, int, str]] = (),
     sequences: Sequence[EncodedValue] = (),
     seeds: Sequence[int] = (),
@@ -28,6 +29,7 @@ def load_submission(
     Args:
         shared: Other lessons of the same learner may have been loaded there before.
         watched: What its expressions give can be watched; nothing is forbidden then.
+        runs_nothing: At its top level it only imports, defines functions and names constants.
         without: Statements that are not run: file, line, and what each calls.
         sequences: The requests of whole transcripts, to be answered at once.
         seeds: Of the random generators before each sequence.
@@ -47,6 +49,7 @@ def load_submission(
         names=list(lesson.kinds),
         shared=shared,
         watched=watched,
+        runs_nothing=runs_nothing,
         without=list(map(list, without)),
         device=device,
         sequences=list(sequences),
