@@ -11,6 +11,7 @@ Assertions, each raising CheckFailed with a message for the learner (what came b
     assert_portable          the code names no device
     assert_moved             a step of training has changed each parameter
     assert_descended         a training moved its model step by step, and in no leap
+    end_run                  the losses that a training has reported, and all that was logged of it
     assert_learned           training changed parameters alone that gradients reach, and all that was learned is in them
 
 What a check has to do with:
@@ -94,6 +95,7 @@ __all__ = [
     "assert_unchanged",
     "draw",
     "draw_state",
+    "end_run",
     "fail",
     "is_alike_in_training",
     "is_array",
@@ -213,11 +215,22 @@ def assert_learned(model: RemoteObject, twin: RemoteObject, before: Mapping[str,
         fail("A new model that is given the state dict of the trained one answers otherwise: it learned beside it.")
 
 
+def end_run(subject: CallableModule, report: RemoteObject) -> tuple[list[float], list[tuple[Any, ...]]]:
+    """Return the losses that a training has reported, and all that was logged of it.
+
+    The report is called once more: so it tells how far the last step went.
+    """
+    report(0.0)
+    events = subject.events()
+    *losses, _ = [event[1] for event in events if event[0] == "report"]
+    return losses, events
+
+
 def assert_descended(events: Sequence[tuple[Any, ...]], steps: int) -> None:
     """Fail where a training moved its model at some step much farther than at others, or at many not at all.
 
     Args:
-        events: Those of a training with a report that knows the model, which was called once more after it.
+        events: What `end_run` returned of a training with a report that knows the model.
         steps: How many it was to take, each with a report.
     """
     moves = [event[1] for event in events if event[0] == "moved"]

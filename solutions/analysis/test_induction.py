@@ -14,6 +14,7 @@ from grader.api.checks import (
     assert_repeatable,
     assert_shape,
     assert_unchanged,
+    end_run,
     fail,
 )
 
@@ -598,9 +599,7 @@ def reported(subject, start, texts):
     report = subject.make_report(len(texts), model)
     subject.events()
     subject.fit(model, texts, RATE, report)
-    report(0.0)  # how far the last step went
-    events = subject.events()
-    *losses, _ = [event[1] for event in events if event[0] == "report"]
+    losses, events = end_run(subject, report)
     return losses, model, events
 
 

@@ -14,6 +14,7 @@ from grader.api.checks import (
     assert_repeatable,
     assert_shape,
     assert_unchanged,
+    end_run,
     fail,
     is_array,
 )
@@ -48,9 +49,7 @@ def trained(submission, rand, positions=True):
         before, report = model.state()["state"], submission.make_report(steps, model)
         submission.events()
         submission.fit(model, lists, answers, report)
-        report(0.0)  # how far the last step went
-        events = submission.events()
-        *losses, _ = [event[1] for event in events if event[0] == "report"]
+        losses, events = end_run(submission, report)
         runs[positions] = model.eval(), losses, order, before, events
     return runs[positions]
 

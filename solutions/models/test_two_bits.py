@@ -14,6 +14,7 @@ from grader.api.checks import (
     assert_repeatable,
     assert_shape,
     assert_unchanged,
+    end_run,
     fail,
     is_array,
 )
@@ -114,9 +115,7 @@ def trained(submission, rand):
         before, report = model.state()["state"], submission.make_report(STEPS, model)
         submission.events()
         submission.fit(model, numbers[data], starts, T, report)
-        report(0.0)  # how far the last step went
-        events = submission.events()
-        *losses, _ = [event[1] for event in events if event[0] == "report"]
+        losses, events = end_run(submission, report)
         _runs[submission] = Renumbered(model.eval(), numbers, before, events), losses
     return _runs[submission]
 
