@@ -487,6 +487,34 @@ def test_a_number_that_belongs_there_is_a_constant_or_named_as_the_argument_that
     assert words in line.says
 
 
+A_FIXED_SCALE = (ROOT / "solutions/core/multi_head.py").read_text().replace("q.size(-1) ** 0.5", "12**0.5")
+BITS = """import math
+
+import torch
+
+
+def cross_entropy(logits, targets, ignore_index=-100):
+    kept = targets != ignore_index
+    lost = -torch.log_softmax(logits, -1)[kept].gather(-1, targets[kept][:, None])
+    return lost.mean() / math.log(2)
+
+
+def perplexity(loss):
+    return math.exp(loss)
+"""
+
+
+def test_a_number_without_a_name_is_told_with_the_remark_that_it_changes(launcher: Launcher) -> None:
+    """√d_head is 2 in the call that is shown and another number elsewhere; of one that never changes it is not said."""
+    (line,) = judge_source(launcher, "multi_head", A_FIXED_SCALE).lines
+    said = [each.says for each in judge_source(launcher, "cross_entropy", BITS).lines]
+
+    assert line.says.endswith(
+        "with 2 in place of `12**0.5`, which is 3.464, this answer is right, and other inputs need another number."
+    )
+    assert not any("other inputs" in each for each in said)
+
+
 WAITS_TOO_LONG = """import torch
 
 

@@ -118,6 +118,10 @@ class _Words:
             return f"{here} is none of the reference's values, nor made from one by a change of form."
         if is_number(expected.value):
             known = "" if _is_literal(here.strip("`"), value) else f", which is {describe_number(value)}"
+            if found.number_is == STEP and not (expected.name or expected.mark):
+                number = describe_number(expected.value)
+                changes = "this answer is right, and other inputs need another number"
+                return f"with {number} in place of {here}{known}, {changes}."
             return f"with {self._number(found, expected)} in place of {here}{known}, the answer is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):

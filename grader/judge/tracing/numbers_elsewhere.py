@@ -51,7 +51,9 @@ def meaning_of(
         mended.update(name for name, got in zip(choices, answers, strict=True) if got and same(got[0], other.answer))
     enough = len(others) if type(call.answer) is bool else len(others) // 2 + 1  # by chance it is right as often as not
     if _is_written(call.trace, place) and not _is_in_reference(right, call):
-        kinds, unknown = [*names, *([STEP] if right.name else [])], CHANCE
+        # one without a name tells something if it changes; a count mends by chance, as the length by which rows roll
+        is_step = right.name or (type(right.value) is float and mended[STEP] > mended[CONSTANT])
+        kinds, unknown = [*names, *([STEP] if is_step else [])], CHANCE
     else:
         kinds, unknown = [*names, CONSTANT, STEP], CHANCE if others and not right.is_derived else CONSTANT
     return next((kind for kind in kinds if others and mended[kind] >= enough), unknown)
