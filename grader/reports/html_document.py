@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 PIECE_EVENTS = 500  # of a template, in one piece of a streamed page
+BREAKS = re.compile(
+    r"(?<=\w)_(?=\w)|\((?=\S)|\.(?=[A-Za-z_])|(?<=\w)=(?=\w)"
+)  # after which a long line of code breaks well
 
 
 def render(name: str, context: Mapping[str, Any], folder: Path = TEMPLATES) -> str:
@@ -54,7 +58,7 @@ def _environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"prose": prose, "score": score, "percent": percent}
+    environment.filters |= {"prose": prose, "breakable": breakable, "score": score, "percent": percent}
     environment.globals |= {"plural": plural, "style": _read_markup("style.css"), "script": _read_markup("sort.js")}
     environment.globals |= {"hashes": {name: hash_of(name) for name in ("style.css", "sort.js")}}
     return environment
@@ -65,6 +69,13 @@ def prose(text: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup(CODE.sub(lambda code: f"<code>{code[0][1:-1]}</code>", str(escape(harmless(text)))))
+
+
+def breakable(code: str) -> Markup:
+    """Escape code and say where a narrow page may break it: inside a name only after an underscore or a dot."""
+    from markupsafe import Markup, escape
+
+    return Markup(BREAKS.sub(r"\g<0><wbr>", str(escape(harmless(code)))))
 
 
 def score(value: float | None) -> str:

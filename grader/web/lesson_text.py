@@ -18,7 +18,7 @@ from markupsafe import Markup
 from grader.course import read_parts
 from grader.model import Lesson
 from grader.reports.highlight import highlight_lines
-from grader.reports.html_document import harmless
+from grader.reports.html_document import breakable, harmless
 from grader.web.formula import formula_html
 
 SHELLS = ("sh", "bash", "console")
@@ -42,6 +42,7 @@ def lesson_html(lesson: Lesson) -> Markup:
 def text_html(text: str, traps: Entries = NONE, formulas: Entries = NONE) -> Markup:
     """Return Markdown as HTML; what `traps` and `formulas` say is in the front matter."""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    reader.add_render_rule("code_inline", _code)
     tokens = reader.parse(harmless_lines(text))
     return Markup("".join(_pieces(reader, tokens, traps, formulas)))
 
@@ -67,6 +68,10 @@ def _pieces(reader: MarkdownIt, tokens: Sequence[Token], traps: Entries, formula
             yield reader.renderer.render([token], reader.options, {})
         before = token.info.strip() if token.type == "fence" else ""
         at = end
+
+
+def _code(renderer: object, tokens: Sequence[Token], at: int, options: object, env: object) -> str:
+    return f"<code>{breakable(tokens[at].content)}</code>"
 
 
 def _close(tokens: Sequence[Token], start: int) -> int:

@@ -371,11 +371,31 @@ def look_at_shapes(page: Any) -> None:
     page.get_by_label("Shapes beside the lines").check()
 
 
+INSIDE = """(line) => {
+  const [own, seen] = [line, line.closest(".editor")].map((each) => each.getBoundingClientRect());
+  return own.top >= seen.top && own.bottom <= seen.bottom;
+}"""
+
+
+def look_at_the_line(page: Any) -> None:
+    """A marked line far down is in sight though nobody scrolled, and a click where it is named leads to it."""
+    page.reload()
+    page.locator(".named button", has_text="Line 62").wait_for()
+    marked = page.locator(".line.marked").first
+    assert marked.evaluate(INSIDE)
+
+    page.locator(".editor").evaluate("(editor) => { editor.scrollTop = 0; }")
+    assert not marked.evaluate(INSIDE)
+    page.locator(".named button", has_text="Line 62").click()
+    assert marked.evaluate(INSIDE) and page.locator("#source:focus").count() == 1
+    assert page.locator("#source").evaluate("(area) => area.value.slice(0, area.selectionStart)").count("\n") == 61
+
+
 @pytest.mark.slow
 def test_what_is_typed_is_judged_and_the_trap_unfolds(page: Any, tmp_path: Path) -> None:
     """From the key to the verdict in a real browser: line and shapes marked, the trap open; mended it passes."""
     workspace = start_workspace(tmp_path / "work", ROOT)
-    (workspace / "core/softmax.py").write_text(WRONG.format("dim, keepdim=True"))
+    (workspace / "core/softmax.py").write_text(WRONG.replace("\n\n\n", "\n" * 60).format("dim, keepdim=True"))
     process = subprocess.Popen(
         [sys.executable, "-c", START, "web", "softmax", "--no-open"], cwd=workspace, env=environment(ROOT),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -386,6 +406,7 @@ def test_what_is_typed_is_judged_and_the_trap_unfolds(page: Any, tmp_path: Path)
         assert page.locator(".trap.yours[open]").count() == 1
         page.locator(".line.marked").first.wait_for()
         look_at_shapes(page)
+        look_at_the_line(page)
 
         (workspace / "core/softmax.py").write_text(WRONG.format("dim"))  # another editor, nothing typed here
         page.locator("#coloured", has_text="e.sum(dim)").wait_for()

@@ -264,3 +264,10 @@ def ask_for_hint(visitor: Visitor, number: object, function: str = "argmax_2d") 
 def ladder_text(text: str) -> str:
     """A hint as it stands in a page."""
     return str(prose(text))
+
+
+def test_long_code_breaks_at_its_joints() -> None:
+    """In a narrow column a name breaks after an underscore, a call after its bracket; copied it is as it was."""
+    html = text_html("| form |\n|-|\n| `F.scaled_dot(x=1.5)` |")
+
+    assert "<code>F.<wbr>scaled_<wbr>dot(<wbr>x=<wbr>1.5)</code>" in html

@@ -48,6 +48,49 @@ function takeShapes({ version, shapes: found }) {
   words.replaceChildren(...[...found.says, ...told].map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   words.closest("section").hidden = false;
   draw();
+  showMarks();
+}
+
+// The lines that the verdict speaks of: marked, in sight where nobody is writing, and a step away from where they are named.
+function takeMarks(found) {
+  marks = found;
+  draw();
+  linkLines(new Set(found.map((mark) => String(mark.line))));
+  showMarks();
+}
+
+function showMarks() { // a line is higher where its shapes stand below it
+  if (marks.length && document.activeElement !== area) showLine(marks[0].line);
+}
+
+function showLine(number) {
+  const box = area.closest(".editor");
+  const [seen, line] = [box, paper.children[number - 1] ?? box].map((each) => each.getBoundingClientRect());
+  if (line.top < seen.top || line.bottom > seen.bottom) box.scrollTop += line.top - seen.top - seen.height / 3;
+}
+
+function goTo(number) {
+  const start = area.value.split("\n").slice(0, number - 1).join("\n").length + (number > 1 ? 1 : 0);
+  area.focus({ preventScroll: true });
+  area.setSelectionRange(start, start);
+  showLine(number);
+  area.closest(".editor").scrollIntoView({ block: "nearest" });
+}
+
+function linkLines(numbers) {
+  const told = document.createTreeWalker(document.getElementById("verdict"), NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (told.nextNode()) if (told.currentNode.parentElement.closest(".named") && !told.currentNode.parentElement.closest("button, code")) texts.push(told.currentNode);
+  for (const text of texts) {
+    const parts = text.data.split(/(\b[Ll]ine \d+\b)/);
+    text.replaceWith(...parts.map((part, at) => {
+      const number = part.slice(5);
+      if (at % 2 === 0 || !numbers.has(number)) return part;
+      const link = Object.assign(document.createElement("button"), { type: "button", className: "line-link", textContent: part });
+      link.addEventListener("click", () => goTo(Number(number)));
+      return link;
+    }));
+  }
 }
 
 const hasNews = () => area.value !== known.text;
@@ -121,7 +164,7 @@ work.addEventListener("news", async ({ detail }) => {
     const answer = await fetch(address);
     if (answer.ok) meet(await answer.json());
   }
-  if (detail.lines && !hasNews()) { marks = detail.lines; draw(); }
+  if (detail.lines && !hasNews()) takeMarks(detail.lines);
   if (detail.shapes) takeShapes(detail);
 });
 beside.checked = (localStorage.beside ?? String(matchMedia("(min-width: 46rem)").matches)) === "true";

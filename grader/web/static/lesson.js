@@ -12,16 +12,17 @@ function show(event) {
   work.dataset.state = event.state;
   state.textContent = WORDS[event.state] ?? "";
   for (const each of [verdict, pictures]) each.classList.toggle("old", event.state === "working");
-  work.dispatchEvent(new CustomEvent("news", { detail: event }));
   if (event.pictures !== undefined && event.pictures !== drawn) {
     drawn = event.pictures;
     fill(pictures.lastElementChild, drawn);
     pictures.hidden = event.pictures.trim() === "";
   }
-  if (event.html === undefined || event.html === shown) return; // the same verdict again, with its pictures
-  shown = event.html;
-  fill(verdict, event.html);
-  unfoldTraps(event.mistakes ?? []);
+  if (event.html !== undefined && event.html !== shown) { // else the same verdict again, with its pictures
+    shown = event.html;
+    fill(verdict, event.html);
+    unfoldTraps(event.mistakes ?? []);
+  }
+  work.dispatchEvent(new CustomEvent("news", { detail: event }));
 }
 
 function fill(element, html) {
