@@ -151,7 +151,7 @@ def test_each_save_has_its_verdict_and_what_was_shown_comes_back(workspace: Path
 
 
 def test_a_newer_save_overtakes_code_that_does_not_end(tmp_path: Path) -> None:
-    """The verdict on the newer save comes long before the time limit of the older one."""
+    """The verdict on the newer save comes long before the time limit of the older one; a hint comes at once, too."""
     course = shutil.copytree(TINY, tmp_path / "course")
     limits = (course / "course.toml").read_text().replace("_seconds = 2", "_seconds = 600")
     (course / "course.toml").write_text(limits)
@@ -162,6 +162,11 @@ def test_a_newer_save_overtakes_code_that_does_not_end(tmp_path: Path) -> None:
         watching.wait_for(r"checks failed[\s\S]*q quit")
         answer(workspace, "argmax_2d", ENDLESS)
         watching.wait_for("checking")
+        time.sleep(0.5)
+        watching.type("h")  # which waits for no verdict
+        watching.wait_for("Enter goes back")
+        watching.type("\n")
+        watching.wait_for("checking")  # again what the key has overtaken
         time.sleep(0.5)
         answer(workspace, "argmax_2d")
         seen = watching.wait_for(RIGHT)

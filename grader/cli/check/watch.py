@@ -81,6 +81,7 @@ class _Watch:
     follows: bool  # the file saved last, whichever it is
     pages: list[str] = field(default_factory=list)  # what a key has put in place of the verdict; the first is shown
     paged: str = ""  # that key
+    is_judged: bool = True  # else what was saved last was overtaken
 
     def run_until_quit(self) -> None:
         """Judge what is saved, and answer keys."""
@@ -90,9 +91,9 @@ class _Watch:
         self.work.judge_saves(self._drive, lambda lesson: self.follows or lesson is self.lesson)
 
     def _take_key(self, key: str) -> None:
-        """Keep a key until it can be answered; who leaves waits for no check."""
+        """Keep a key until it can be answered; who leaves, or asks for what needs no verdict, waits for no check."""
         self.work.events.put(("key", key))
-        if key in QUIT and not self.pages:
+        if key in KEYS or key == "n" or (key in QUIT and not self.pages):
             self.work.overtake()
 
     def _drive(self) -> None:
@@ -119,6 +120,8 @@ class _Watch:
         elif what in KEYS:
             self.pages = []
             self._call(KEYS[what][1].format(lesson=self.lesson.name))
+            if not self.is_judged:
+                self._examine()
         elif what == "c" and self.lesson.name in self.work.verdicts:
             self.pages = []
             self._page(self._text(verbose=True))
@@ -129,7 +132,7 @@ class _Watch:
     def _examine(self) -> None:
         """Judge the lesson's file as it is now, unless a newer save overtakes that, and show what was shown of it."""
         self._draw(working=True)
-        self.work.examine(self.lesson)
+        self.is_judged = self.work.examine(self.lesson)
         shown, self.pages = self.pages, []
         if shown:
             self._turn_page(self.paged, is_asked=False)

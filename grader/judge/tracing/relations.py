@@ -15,7 +15,7 @@ MAX_SIZE = 1024  # that a factor is taken to come from
 MAX_AXES = 4  # whose orders are all tried
 EQUAL = "equal"
 OPPOSITE = "its opposite"
-SLICES = "for each slice along axis"
+SLICES = "a number of its own for each"
 
 
 def relate(array: Any, other: Any) -> str:
@@ -111,8 +111,9 @@ def _numeric(a: Any, b: Any) -> Iterator[Test]:
             yield name(middle), partial(_spread_is_small, found, None)
     for axis in range(a.ndim):
         if 2 < a.shape[axis] < a.size:  # of slices of one number each it is always true
-            yield f"it times another number {SLICES} {axis}", partial(_spread_is_small, ratio, axis)
-            yield f"it plus another number {SLICES} {axis}", partial(_spread_is_small, shift, axis)
+            each = {1: "row", 2: "column"}.get(a.ndim - axis, f"vector along axis {axis}")
+            yield f"it times {SLICES} {each}", partial(_spread_is_small, ratio, axis)
+            yield f"it plus {SLICES} {each}", partial(_spread_is_small, shift, axis)
 
 
 def _name_factor(factor: float) -> str:
