@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from grader.source.hiding_names import (
@@ -40,13 +38,9 @@ from grader.source.own_classes import (
 from grader.source.parse import MAX_CACHED_CHARS, parse
 from grader.source.scopes import function_scopes, names_bound_by
 
-SCRIPT = "torch.jit.script"
-
 
 class HidingModule(ModuleNames):
     """One file, of which each node tells whether a call could be hidden with it."""
-
-    lines: Sequence[str] = ()  # as Python counts them
 
     @property
     def size(self) -> int:
@@ -135,31 +129,7 @@ class HidingModule(ModuleNames):
                 value=ast.Call(args=[of]) | ast.Attribute(attr="__dict__", value=of), slice=ast.Constant(str(name))
             ) if is_module(f"{self._path(of)}.{name}"):  # vars(torch)["nn"]
                 return name
-            case ast.Attribute() | ast.Name() if self._is_script_of_other_code(node):
-                return SCRIPT
         return DATACLASS if self._is_dataclass(node) else ""
-
-    def _is_script_of_other_code(self, node: ast.expr) -> bool:
-        """Return True for `torch.jit.script` of what is no function in this file: nobody sees what such code calls."""
-        return self._path(node) == SCRIPT and id(node) not in self._scripts_of_own
-
-    @cached_property
-    def _scripts_of_own(self) -> set[int]:
-        """Where a function may be made a script, of the text that stands there: above it, or by its name alone."""
-        plain = [node for node in self._nodes if isinstance(node, ast.FunctionDef) and self._has_plain_head(node)]
-        known, top = {id(node) for node in plain}, {id(node) for node in self.tree.body}
-        others = {name for node in self._nodes if id(node) not in known for name in names_bound_by(node)}
-        once = {each.name for each in plain if id(each) in top} - others
-        values = [each.value for each in self.tree.body if isinstance(each, ast.Assign)]
-        calls = [value for value in values if isinstance(value, ast.Call) and len(value.args) == 1]
-        called = {id(call.func) for call in calls if isinstance(call.args[0], ast.Name) and call.args[0].id in once}
-        return called | {id(part) for each in plain for part in each.decorator_list}
-
-    def _has_plain_head(self, function: ast.FunctionDef) -> bool:
-        """Return True if Python finds a function's text where it stands: it looks for a line that begins so."""
-        heads = [(each.lineno, "@") for each in function.decorator_list]
-        heads.append((function.lineno, f"def {function.name}("))
-        return all(self.lines[line - 1].lstrip().startswith(begin) for line, begin in heads if line <= len(self.lines))
 
     def running_calls(self, node: ast.AST) -> set[str]:
         """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
@@ -258,9 +228,7 @@ def read_module(source: str, own: frozenset[str]) -> HidingModule:
 
 
 def _read(source: str, own: frozenset[str]) -> HidingModule:
-    module = HidingModule(parse(source), own)
-    module.lines = re.split("\r\n|\r|\n", source)
-    return module
+    return HidingModule(parse(source), own)
 
 
 _read_cached = lru_cache(maxsize=32)(_read)  # of a learner's lessons in turn, each beside others

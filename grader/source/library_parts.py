@@ -1,8 +1,8 @@
 """Which modules of torch and numpy an answer may use where calls are forbidden.
 
-Nobody knows all that is in the others: they run texts (`numpy.testing.runstring`), read pickles
-(`numpy.lib.format.read_array`), read and write any address (`numpy.ctypeslib`), or record what was called earlier
-(`torch.jit.trace`).
+Nobody knows all that is in the others: they run texts (`numpy.testing.runstring`), and annotations that are texts
+(`torch.utils.data.IterDataPipe`), read pickles (`numpy.lib.format.read_array`), read and write any address
+(`numpy.ctypeslib`), or record what was called earlier (`torch.jit.trace`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ KNOWN_PARTS = {
         "accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func", "functional",
         "jit.Final", "jit.annotate", "jit.export", "jit.ignore", "jit.is_scripting", "jit.is_tracing", "jit.script",
         "jit.unused", "linalg", "masked", "mps", "nested", "nn", "optim", "random", "return_types", "signal", "sparse",
-        "special", "testing.assert_close", "types", "utils.checkpoint", "utils.data", "version",
+        "special", "testing.assert_close", "types", "utils.checkpoint", "utils.data.BatchSampler",
+        "utils.data.ChainDataset", "utils.data.ConcatDataset", "utils.data.DataLoader", "utils.data.Dataset",
+        "utils.data.IterableDataset", "utils.data.RandomSampler", "utils.data.Sampler", "utils.data.SequentialSampler",
+        "utils.data.StackDataset", "utils.data.Subset", "utils.data.SubsetRandomSampler", "utils.data.TensorDataset",
+        "utils.data.WeightedRandomSampler", "utils.data.default_collate", "utils.data.default_convert",
+        "utils.data.get_worker_info", "utils.data.random_split", "version",
     }),
     "numpy": frozenset({
         "dtypes", "exceptions", "fft", "lib.stride_tricks.sliding_window_view", "linalg", "polynomial", "random",

@@ -30,6 +30,8 @@ def import_array_library(arrays: str) -> None:
         with contextlib.suppress(ImportError):  # newer torch imports it at an optimizer's first step
             import torch.profiler._cupti_monitor
         configure_torch()
+        # a script is the function itself: compiling one evaluates texts, types in comments too, and runs code unseen
+        torch.jit._state.disable()
         torch.set_num_threads = _keep_one_thread  # type: ignore[assignment]  # its parameter has another name
     from grader.worker import call_monitor
 

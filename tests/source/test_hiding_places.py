@@ -34,20 +34,8 @@ HIDDEN = {
     "a pickle of a loader's": "from torch.utils.data import DataLoader\n"
     "DataLoader([1]).multiprocessing_context.reducer.pickle.loads(b'')\n",
     "the same, by another way": "def f(m):\n    return m.pickle.loads(b'')\nf(input())\n",
-    "a layer that is made a script": "import torch\nf = torch.jit.script(torch.nn.ReLU())\n",
-    "the same, under another name": "from torch.jit import script as s\nimport torch\nf = s(torch.nn.ReLU())\n",
-    "scripts in other hands": "import torch\nf = [*map(torch.jit.script, [torch.nn.ReLU()])]\n",
-    "scripts under two names": "import torch\nt = s = torch.jit.script\nf = t(torch.nn.ReLU())\n",
-    "scripts kept by a class": "import torch\nclass K:\n    s = 0\nK.s = torch.jit.script\nf = K.s(torch.nn.ReLU())\n",
-    "a script of what a function gives": "import torch\ndef own():\n    return torch.nn.ReLU()\n"
-    "f = torch.jit.script(own())\n",
-    "a script of what has a function's name": "import torch\ndef h(x):\n    return x\n"
-    "def make(h):\n    return torch.jit.script(h)\nf = make(torch.nn.ReLU())\n",
-    "the same, given it later": "import torch\ndef h(x):\n    return x\nh = torch.nn.ReLU()\nf = torch.jit.script(h)\n",
-    "a script whose text stands elsewhere": "import torch\nTEXT = ('''\ndef g(x):\n    return x\n''')\n"
-    "@torch.jit.script\ndef\\\n  h(x):\n    return x\n",
-    "the same, by carriage returns": "import torch\rTEXT = ('''\rdef h(x):\r''')\r"
-    "@torch.jit.script\rdef\\\r h(x):\r return x\r",
+    "a text in an annotation that torch reads": "from torch.utils.data import IterDataPipe\n"
+    "class A(IterDataPipe):\n    def __iter__(self) -> 'print(1)':\n        pass\n",
     "a text that torch compiles": "import torch\nf = torch.CompilationUnit('def f(x):\\n    return x').f\n",
     "a module out of bytes": "import torch\nf = torch.import_ir_module_from_buffer(torch.CompilationUnit(), b'')\n",
     "a module out of all names": "import torch\ndef f(m):\n    return m.CompilationUnit\nf(vars(torch)['jit'])\n",
@@ -306,7 +294,7 @@ def test_files_that_are_too_large_to_be_read_hide_all():
     names = [f"m{number}" for number in range(4)]
     some = {name: (f"{name}.py", "x = 1\n" + "x;" * 20_000 + "\n") for name in names}
 
-    assert alone is not None and alone.says.startswith("It uses `so long a file`, behind which")
+    assert alone is not None and alone.says.startswith("The file is too long")
     assert beside is not None and (beside.name, beside.path) == ("big.py", "big.py")
     assert find(f"import {', '.join(names)}\n" + ANSWER, some) is not None
     assert find("import m0\n" + ANSWER, some) is None
