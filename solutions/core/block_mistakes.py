@@ -218,9 +218,9 @@ alone(*SHARED, coding="one object under both names", norm2="self.norm1")
 in_orders("bl-swapped-norm", "The two norms are exchanged: norm2 is where norm1 belongs.", BY_PLACE, **SWAPPED)
 THIRD = {"norm2": "self.norm2, self.norm3 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)"}
 for coding, changes in {
-    "norm2 again": {"end": "self.norm2(out)"}, "norm1 again": {"end": "self.norm1(out)"},
+    "norm2 again": {"end": "self.norm2(out)"}, "norm2, pre-LN only": {"pre_sum2": "self.norm2(h + thought)"},
     "without weights": {"end": "F.layer_norm(out, out.shape[-1:])"}, "its own": {**THIRD, "end": "self.norm3(out)"},
-    "its own, pre-LN only": {**THIRD, "pre_sum2": "self.norm3(h + thought)"},
+    "norm1 again": {"end": "self.norm1(out)"}, "its own, pre-LN": {**THIRD, "pre_sum2": "self.norm3(h + thought)"},
 }.items():
     mistake("bl-extra-final-norm", "There is one more norm at the end of the block; that one belongs to the model, "
             "after its last block.", "Return the second sum as it is (pre-LN), or normalised once (post-LN).",

@@ -96,20 +96,20 @@ def test_drawn_texts(submission, reference, rand, share):
     compare(submission, reference, text, text[: length // 2])
 
 
-@pytest.mark.check(skill="generality", points=1, stage="on nothing")
+@pytest.mark.check(skill="stability", points=1, stage="on nothing")
 def test_nothing(submission):
     """Gives no ids for an empty string, and an empty string for no ids."""
     if encode(submission, TEXT, "") != [] or decode(submission, TEXT, []) != "":
         fail("`encode('')` must be [] and `decode([])` must be ''.")
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_one_id_each", stage="on capitals")
+@pytest.mark.check(skill="stability", points=1, needs="test_one_id_each", stage="on capitals")
 def test_capitals(submission, reference):
     """Takes a capital and a small letter for two characters."""
     compare(submission, reference, "AbaB ", "aAbBa")
 
 
-@pytest.mark.check(skill="generality", points=2, needs="test_one_id_each", stage="on white space")
+@pytest.mark.check(skill="stability", points=2, needs="test_one_id_each", stage="on white space")
 @pytest.mark.parametrize("text", ["\n ab\tc\n\r", "x y z", " only at the beginning", "atTheEnd "])
 def test_white_space(submission, reference, text):
     """Keeps white space of every kind, wherever it stands."""
@@ -117,7 +117,7 @@ def test_white_space(submission, reference, text):
     compare(submission, reference, text + text, text[::-1])
 
 
-@pytest.mark.check(skill="generality", points=2, needs="test_one_id_each", stage="on an unknown character")
+@pytest.mark.check(skill="stability", points=2, needs="test_one_id_each", stage="on an unknown character")
 @pytest.mark.parametrize("s", ["cow", "taX", "atz"])
 def test_unknown_character(submission, s):
     """Raises KeyError for a character that it does not know."""

@@ -70,13 +70,13 @@ def test_no_warmup(submission, reference):
     compare(submission, reference, (1, 2, 25, 50, 99, 100, 120), MAX, MIN, 0, 100)
 
 
-@pytest.mark.check(skill="generality", points=1, stage="with a warm-up of one step")
+@pytest.mark.check(skill="stability", points=1, stage="with a warm-up of one step")
 def test_short_warmup(submission, reference):
     """Takes a warm-up of one step, which is at max_lr then."""
     compare(submission, reference, (1, 2, 10, 20), MAX, MIN, 1, 20)
 
 
-@pytest.mark.check(skill="generality", points=0.5, stage="with a warm-up of most of the run")
+@pytest.mark.check(skill="stability", points=0.5, stage="with a warm-up of most of the run")
 def test_long_warmup(submission, reference):
     """Takes a warm-up of more than half of the run."""
     compare(submission, reference, (30, 79, 80, 90, 99), MAX, MIN, 80, 100)
@@ -93,7 +93,7 @@ def test_other_sizes(submission, reference, rand, case):
     compare(submission, reference, steps, high + 1.0, low, warmup, total)
 
 
-@pytest.mark.check(skill="generality", points=1, stage="at the usual rates")
+@pytest.mark.check(skill="stability", points=1, stage="at the usual rates")
 def test_usual_rates(submission, reference):
     """Is right for rates near 1e-3, which are small differences."""
     compare(submission, reference, (1, 50, 100, 101, 500, 1999, 2000, 5000), 1e-3, 1e-4, 100, 2000, atol=1e-8)
