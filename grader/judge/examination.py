@@ -275,7 +275,10 @@ class Judge:
         failures = name_failures(facts, results)
         drawing = {result.function for result in results if "random" in result.form}
         unnamed = [name for name, mistake in failures.items() if mistake is None]
-        evidence = {name: self._probe(checks, name, loaded, name in drawing) for name in unnamed}
+        evidence: dict[str, Diagnosis | LearnerError] = {}
+        for name in unnamed:
+            named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}
+            evidence[name] = self._probe(checks, name, loaded, name in drawing, named)
         finding = find_mistakes(facts, results, failures, evidence)
         finding.lines = self._find_lines(lesson, submission, loaded, results, unnamed)
         return finding
@@ -326,12 +329,13 @@ class Judge:
         return self._references[lesson.name]
 
     def _probe(
-        self, checks: LessonChecks, function: str, loaded: LoadedSubmission, draws: bool
+        self, checks: LessonChecks, function: str, loaded: LoadedSubmission, draws: bool, beside: Collection[str]
     ) -> Diagnosis | LearnerError:
         """Probe a function for known mistakes; return why it cannot be loaded again if that is so.
 
         Args:
             draws: It has dropout on: without it, other mistakes can be told.
+            beside: What has been named in other functions.
         """
         try:
             subject = loaded.live_subject()
@@ -343,7 +347,7 @@ class Judge:
         diagnostician = self.diagnosticians(lesson).get(function)
         if diagnostician is None:
             return Diagnosis()
-        diagnosis = diagnostician.diagnose(subject, loaded.known.observations)
+        diagnosis = diagnostician.diagnose(subject, loaded.known.observations, beside)
         if draws:
             still = diagnostician.diagnose(MendingModule(subject, self.answers.load(lesson).twin()))
             drawn = [mistake for mistake in diagnosis.named if mistake not in still.named]  # gone without dropout

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from grader.judge.diagnosis.mistake_outputs import (
@@ -32,8 +32,10 @@ class MistakeMatcher:
         A single mistake has to on the probes that recognise it, a combination on every probe that is not aside.
         """
         only = self.outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
-        if not only:
-            return self.explains(mistakes)
+        return self.answers(mistakes, only) if only else self.explains(mistakes)
+
+    def answers(self, mistakes: int, only: Collection[str]) -> bool:
+        """Return True if a set of mistakes answers these probes as was seen."""
         if all(self.seen[name] is NO_EVIDENCE for name in only):
             return False
         numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in only]

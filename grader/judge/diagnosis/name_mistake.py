@@ -6,7 +6,7 @@ Where several combinations fit, only what they have in common is certain, and on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -81,8 +81,18 @@ class Diagnostician:
             if unknown := set(mistake.only) - known:
                 raise ValueError(f"{mistake.id} names unknown probes {sorted(unknown)}; there are {sorted(known)}")
 
-    def diagnose(self, subject: CallableModule, known: Mapping[str, Any] = MappingProxyType({})) -> Diagnosis:
-        """Observe the subject on every probe and say what that means. `known`: as for `observe_all`."""
+    def diagnose(
+        self,
+        subject: CallableModule,
+        known: Mapping[str, Any] = MappingProxyType({}),
+        beside: Collection[str] = (),
+    ) -> Diagnosis:
+        """Observe the subject on every probe and say what that means.
+
+        Args:
+            known: As for `observe_all`.
+            beside: The ids of mistakes that were named in the lesson's other functions, which this one may call.
+        """
         seen = self.outputs.observe_all(subject, known)
         diagnosis = self._compare(seen)
         if diagnosis.first_wrong is None:
@@ -90,6 +100,8 @@ class Diagnostician:
         matcher = MistakeMatcher(self.outputs, seen)
         mistakes = self.explain(matcher)
         diagnosis.raises_besides = self._raises_besides(mistakes, seen)
+        if {each.id for each in mistakes} <= {*beside}:  # which are told there
+            mistakes = self._explain_with_called(matcher, beside) or mistakes
         diagnosis.named = self._name(mistakes) or self._name_nearest(matcher, diagnosis)
         if diagnosis.named:
             return diagnosis
@@ -185,6 +197,21 @@ class Diagnostician:
         found = [pair for pair in fits if self._is_confirmed(pair, matcher.seen)]
         return _common(found) or self._explain_rest(known, matcher)
 
+    def _explain_with_called(self, matcher: MistakeMatcher, called: Collection[str]) -> list[Mistake]:
+        """Return the mistake that answers as was seen together with one that is known, in a function that is called.
+
+        It may be a rare one. If none answers all, it may be one that certain probes recognise.
+        """
+        changing = [(1 << i, each) for i, each in enumerate(self.mistake_set.mistakes) if each.changes]
+        known = [bit for bit, each in changing if each.id in called]
+        if any(map(matcher.explains, known)):
+            return []
+        pairs = [(bit, bit | one, other) for bit in known for one, other in changing if other.id not in called]
+        pairs = [each for each in pairs if self.outputs.go_together(each[1])]
+        told = [other for _, pair, other in pairs if matcher.explains(pair)]
+        told = told or [other for bit, pair, other in pairs if other.only and _tells(matcher, other.only, bit, pair)]
+        return _common([(other,) for other in told])
+
     def _explain_rest(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
         """Return mistakes together with others that explain the rest, where wrong names in a state are forgiven."""
         explained = {name for mistake in known for name in mistake.only}
@@ -259,6 +286,11 @@ class Diagnostician:
             changed[probe.name] = reformat(seen[probe.name], self.outputs.reference(probe), notes)
             said.append(notes[0] if notes else "")
         return changed, said
+
+
+def _tells(matcher: MistakeMatcher, probes: Collection[str], known: int, pair: int) -> bool:
+    """Return True if a pair of mistakes answers the probes that recognise the one, and the known one does not."""
+    return matcher.answers(pair, probes) and not matcher.answers(known, probes)
 
 
 def _first_difference(seen: Any, expected: Any, atol: float) -> tuple[Any, Any]:
