@@ -65,6 +65,15 @@ class Trace:
                     waiting.append(other)
         return found
 
+    def assigned(self, index: int) -> int:
+        """Return where a name that a step only reads was given its value in that function; else the step itself."""
+        step = self.steps[index]
+        same = [
+            other for other in range(index) if self.steps[other].made == step.made and self.steps[other].place.names
+        ]
+        own = [other for other in same if self.steps[other].place.function == step.place.function]
+        return own[-1] if own and step.made and step.place.kind == "Name" else index
+
 
 @dataclass(frozen=True)
 class WatchedCall:

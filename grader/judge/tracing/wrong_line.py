@@ -135,8 +135,9 @@ class LineFinder:
             return None  # it may be meant to be turned round later
         elsewhere = [other for other in sorted(doubtful) if self._line(other) != self._line(index)]
         arrays = [other for other in elsewhere if not is_number(self.trace.steps[other].value)]
-        if len({self._line(other) for other in elsewhere}) > 1 or len(arrays) > 1 or self._counted & {*elsewhere}:
-            return None  # several, or what decides how often a loop runs, of which nothing was tried
+        counts = self._counted | {other for other in elsewhere if type(self.trace.steps[other].value) is int}
+        if len({self._line(other) for other in elsewhere}) > 1 or len(arrays) > 1 or counts & {*elsewhere}:
+            return None  # several, or a number that counts, which may be right in another way of writing it
         shapes = [getattr(self.trace.steps[each].value, "shape", ()) for each in (*arrays, index)]
         if arrays and (self.trace.steps[index].place.tests or (shapes[0] and shapes[0] == shapes[1])):
             return None  # there it may be made in another way, or go wrong as well
@@ -213,12 +214,12 @@ class LineFinder:
 
     def _find_later(self, first: Trial, mending: Iterator[Trial]) -> Trial | None:
         """Return where the reference's next step should be, after one that is right."""
-        last = len(self.trace.steps) - 1
+        steps, last = self.trace.steps, len(self.trace.steps) - 1
         if self._kind(first) == "Name":  # a function of its own is given something wrong, or turns it round inside
             both = (self.trace.steps[first.index].value, first.right.value)
             return None if all(map(is_array, both)) and relate(*both) == OPPOSITE else first
-        if same(first.right.value, self.expected, 0.0) and self.trace.steps[last].place.names == (RETURN,):
-            return replace(first, index=last)
+        if same(first.right.value, self.expected, 0.0) and steps[last].place.names == (RETURN,):
+            return replace(first, index=self.trace.assigned(last))
         if unused := self._computed_in_vain(first):
             return unused
         rest = [trial for trial in mending if self._kind(trial) != "Name" and trial.index > first.index]
@@ -347,8 +348,6 @@ class LineFinder:
         if step.made in self.trace.changed:
             return bool(step.value.dtype == value.dtype)
         return step.place.parent >= 0 and (step.place.function, step.place.statement) in self._filled
-
-    # --- what is right ------------------------------------------------------------------------------------------------
 
     def _doubtful(self, index: int) -> Iterator[int]:
         """Yield the steps of which one was made that are not known to be right."""
