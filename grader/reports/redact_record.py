@@ -44,7 +44,7 @@ INSTEAD = {
     "timeout": "`{function}` did not come back in time.",
     "out-of-memory": "`{function}` asked for more memory than there is.",
     "crashed": "The process died in `{function}`.",
-    "forbidden-call": "`{function}` calls what this exercise forbids.",
+    "forbidden-call": "`{function}` uses what this exercise forbids, or what could hide it.",
     "syntax-error": "Python cannot read `{function}`.",
     "unreadable-file": "The file of `{function}` cannot be read.",
 }

@@ -24,6 +24,9 @@ from grader.source.parse import TooDeep, TooLarge
 MAX_NODES = 100_000  # of all files together: exercises have a few thousand
 
 
+UNREAD = "a file that is not read"  # in the place of a name
+
+
 @dataclass(frozen=True)
 class ForbiddenCall:
     """A forbidden name and where it stands; `path` is "" for the lesson's own file.
@@ -39,6 +42,8 @@ class ForbiddenCall:
     @property
     def says(self) -> str:
         """Return the sentence for the learner."""
+        if self.name == UNREAD:
+            return "The file is too long or too deep to be read: what this exercise forbids could be hidden in it."
         if self.hides:
             name = self.name.removesuffix(ITSELF)
             uses = f"It uses `{name}`" if name == self.name else f"It hands on `{name}` itself, as a value"
@@ -98,7 +103,7 @@ class _Program:
                 return found
             names = [(where, EVERYTHING) for where in self.modules if where not in read]
             read |= set(self.modules)
-        unread = ((self.files[where][0], f"{where}.py" if where else "so long a file") for where in self.unread)
+        unread = ((self.files[where][0], f"{where}.py" if where else UNREAD) for where in self.unread)
         return next((ForbiddenCall(name, 1, path, hides=True) for path, name in unread), None)
 
     def _calls(

@@ -82,7 +82,7 @@ function linkLines(numbers) {
   const texts = [];
   while (told.nextNode()) if (told.currentNode.parentElement.closest(".named") && !told.currentNode.parentElement.closest("button, code")) texts.push(told.currentNode);
   for (const text of texts) {
-    const parts = text.data.split(/(\b[Ll]ine \d+\b)/);
+    const parts = text.data.split(/(\bline \d+\b)/i);
     text.replaceWith(...parts.map((part, at) => {
       const number = part.slice(5);
       if (at % 2 === 0 || !numbers.has(number)) return part;
