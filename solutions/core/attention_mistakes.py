@@ -271,7 +271,7 @@ for how, value in (("", "-INF"), ("finite fill", "-1e9")):
 # --- the values, and manners
 for what, blend in (("keys", "weights @ k"), ("queries", "weights @ q")):
     mistake("at-values-are-keys", f"Your output is a mean of the {what}. What is handed over are the values.",
-            "Multiply the weights with v.", coding=what, alone=what == "queries", blend=blend)
+            "Multiply the weights with v, the values themselves.", coding=what, alone=what == "queries", blend=blend)
 mistake("at-values-are-keys", "Your output is the table of weights; the values have not been mixed yet.",
         "Return the weights times v: (..., T, S) @ (..., S, d_v).", coding="weights only", blend="weights")
 alone("at-values-are-keys", "Your output is v itself.", coding="values as they are", blend="v")

@@ -408,7 +408,7 @@ train.alone("tr-no-train-after-eval", "`model.train()` is called once, and `mode
             "off.", coding="in the loop", enter="pass", move="optimizer.step()\nmodel.eval()")
 
 # --- what is returned
-mistake("tr-loss-tensor-kept", "You return the loss as a tensor. With its graph still attached it keeps everything of "
+mistake("tr-loss-tensor-kept", "You return the loss as a tensor, where a float is due. One with its graph keeps all of "
         "its step alive, and memory grows with every batch.", "Return `loss.item()`, a Python float.", give="loss")
 alone("tr-loss-tensor-kept", "You return the loss as a numpy array.", coding="numpy", give="loss.detach().numpy()")
 mistake("tr-perplexity", "You return exp(loss), the perplexity.", "Return the loss.", give="loss.exp().item()")
