@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from grader.course.learner_copy import ASK_AGAIN
@@ -31,6 +32,7 @@ from grader.judge.kept_fingerprints import KeptFingerprints
 from grader.judge.pictures.draw import draw_pictures
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
+from grader.judge.tracing.gradient_line import find_gradient_lines
 from grader.judge.tracing.shapes import TracedCall, trace_shapes
 from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, find_wrong_line
 from grader.judge.transcript.prefetch import may_be_asked_ahead
@@ -173,11 +175,8 @@ class Judge:
 
         Raises LearnerError, WorkerError.
         """
-        loaded = LearnerFunctions(self.lesson_checks(lesson, seed), submission, self.workers, "cpu")
-        try:
+        with closing(LearnerFunctions(self.lesson_checks(lesson, seed), submission, self.workers, "cpu")) as loaded:
             yield from load_file(lesson.checks_path).build(loaded.load(), self.answers.rand(lesson, "build", seed))
-        finally:
-            loaded.close()
 
     def trace(self, lesson: Lesson, submission: Submission) -> list[TracedCall]:
         """Watch each function of a submission on a call of its checks; empty where the course has no reference to it.
@@ -188,8 +187,7 @@ class Judge:
         if self.answers.release or not lesson.solution_path.is_file():
             return []
         checks = self._fixed_checks(lesson)
-        loaded = LearnerFunctions(checks, submission, self.workers, "cpu")
-        try:
+        with closing(LearnerFunctions(checks, submission, self.workers, "cpu")) as loaded:
             loaded.load()
             if (subject := loaded.load_watched()) is None:
                 return []
@@ -207,8 +205,6 @@ class Judge:
                     if not any(found):
                         raise
             return [call for call in found if call is not None]
-        finally:
-            loaded.close()
 
     def draw_pictures(self, lesson: Lesson, submission: Submission) -> list[Picture]:
         """Draw what a submission answers beside what the reference does; empty where the course has no pictures of it.
@@ -216,11 +212,8 @@ class Judge:
         Raises:
             LearnerError, WorkerError: The submission cannot be loaded.
         """
-        loaded = LearnerFunctions(self._fixed_checks(lesson), submission, self.workers, "cpu")
-        try:
+        with closing(LearnerFunctions(self._fixed_checks(lesson), submission, self.workers, "cpu")) as loaded:
             return list(self._draw(lesson, loaded))
-        finally:
-            loaded.close()
 
     def _draw(self, lesson: Lesson, loaded: LoadedSubmission) -> Iterator[Picture]:
         if self.answers.release or not lesson.pictures_path.is_file():
@@ -281,12 +274,21 @@ class Judge:
             evidence[name] = self._probe(checks, name, loaded, name in drawing, named)
         finding = find_mistakes(facts, results, failures, evidence)
         finding.lines = self._find_lines(lesson, submission, loaded, results, unnamed)
+        anew = partial(self._check_anew, checks, submission)
+        finding.lines += find_gradient_lines(submission.source, results, unnamed, anew)
         return finding
 
     def _check(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> list[CheckResult]:
         """Run the checks and settle what each earns."""
         outcomes = run_checks(checks, submission, loaded)
         return settle_points([make_check_result(outcome, checks.lesson, submission) for outcome in outcomes])
+
+    def _check_anew(self, checks: LessonChecks, submission: Submission, source: str) -> list[CheckResult]:
+        """Return the results of another source in the place of the submission's. Raises LearnerError."""
+        changed = replace(submission, source=source)
+        with closing(LearnerFunctions(checks, changed, self.workers, self.device)) as loaded:
+            loaded.load()
+            return self._check(checks, changed, loaded)
 
     def _find_lines(
         self,
