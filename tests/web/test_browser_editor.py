@@ -66,6 +66,30 @@ def test_keys_do_what_they_do_in_an_editor(page: Any, area: Any) -> None:
 
 
 @pytest.mark.slow
+def test_a_click_and_a_drag_reach_the_text(page: Any, area: Any) -> None:
+    """The caret stands where the mouse was, and what it was drawn over is selected: nothing drawn lies in its way."""
+    page.keyboard.type("first = 1")
+    page.keyboard.press("Enter")
+    page.keyboard.type("second = 2")
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    assert page.locator("#source:focus").count() == 0
+
+    line = page.locator("#coloured .line").nth(1).bounding_box()
+    at, middle = line["x"] + 45, line["y"] + line["height"] / 2
+    page.mouse.click(at, middle)
+    page.keyboard.type("# ")
+    assert area.input_value() == "first = 1\n# second = 2"
+
+    page.mouse.move(at, middle)
+    page.mouse.down()
+    page.mouse.move(at + 200, middle)
+    page.mouse.up()
+    page.keyboard.type("x")
+    assert area.input_value() == "first = 1\nx"
+
+
+@pytest.mark.slow
 def test_a_pause_writes_the_file_and_ctrl_s_at_once(page: Any, area: Any, workspace: Path) -> None:
     """What is typed is in the file, with the ends of lines that it had."""
     page.keyboard.type("x = 1")
