@@ -53,6 +53,13 @@ class Workspace:
             next_step = "name the folder of its course with --course, or change to another folder"
             raise WorkspaceError(what, where=str(self.root), next_step=next_step)
 
+    def fill(self, lesson: Lesson, work: str) -> None:
+        """Write work into the lesson's file, which is missing or the unchanged stub. Raises WorkspaceError."""
+        path = self.exercise_path(lesson)
+        with _explain_os_errors(path):
+            make_folder(path.parent)  # refuses a link
+            _write(path, work.encode())
+
     def reset(self, lesson: Lesson) -> Path | None:
         """Put the stub back in the lesson's file, after a copy of the learner's work to `<lesson>.py.bak-<n>`.
 

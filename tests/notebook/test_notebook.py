@@ -89,7 +89,13 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     assert kernel("quiz()").startswith('On what? quiz(3, "softmax")')
     kernel(f"{imports}\nimport numpy as np")
     assert "%check -v lists them" in kernel(f"%%check argmax_2d\n{WRONG}")
-    assert "10.0 / 10" in kernel(f"%%check argmax_2d\n{def_}{rest}")
+    solved = kernel(f"%%check argmax_2d\n{def_}{rest}")
+    assert "10.0 / 10" in solved and "Written to `basics/argmax_2d.py` as well" in solved
+    written = (inside / "basics/argmax_2d.py").read_text()
+    assert written.startswith("import numpy as np\n\n\ndef ") and written.count("def argmax_2d") == 1
+    (inside / "basics/argmax_2d.py").write_text("mine = 1\n")
+    assert "holds other work" in kernel("%check argmax_2d")
+    assert (inside / "basics/argmax_2d.py").read_text() == "mine = 1\n"
     broken = kernel("%%check argmax_2d\ndef argmax_2d(:")
     assert "Nothing was checked" in broken and "checks passed" not in broken
     assert "(0, 0)" in kernel("def mine(grid):\n    return (0, 0)\n\nmine([[1]])")

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from grader.cli.check.live_work import LiveWork, make_live_work
-from grader.cli.check.notebook_file import read_cells, tell_cells
+from grader.cli.check.notebook_file import as_file, read_cells, tell_cells
 from grader.cli.check.trace import find_lines, tell_calls
 from grader.cli.context import find_context
 from grader.cli.options import course_option
@@ -75,9 +75,23 @@ def _parse(line: str) -> dict[str, Any]:
 
 
 def _answer(work: LiveWork, request: dict[str, Any]) -> dict[str, Any]:
+    from grader.reports.html_document import prose
+
     lesson = work.run.context.lesson(request["lesson"])
     submission = _read(lesson, request["cells"], request.get("function", ""))
-    return ACTS[request["do"]](work, lesson, submission)
+    answer = ACTS[request["do"]](work, lesson, submission)
+    if answer.get("passed") and (note := work.fill_file(lesson, _file_text(lesson, request))):
+        answer = {
+            **answer,
+            "html": answer["html"] + _frame(f"<p>{prose(note)}</p>"),
+            "text": f"{answer['text']}\n{note}",
+        }
+    return answer
+
+
+def _file_text(lesson: Lesson, request: dict[str, Any]) -> str:
+    function = request.get("function", "")
+    return as_file(request["cells"]) + (f"\n\n{lesson.functions[0].name} = {function}\n" if function else "")
 
 
 def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:

@@ -40,6 +40,14 @@ def read_cells(cells: Sequence[str], lesson: str) -> Submission:
     return replace(found, notes=tuple(note for note in found.notes if LEFT_OUT not in note))
 
 
+def as_file(cells: Sequence[str]) -> str:
+    """Return what these cells define as the text of a file of Python."""
+    from grader.intake.notebook import join_cells
+    from grader.intake.notebook.notebook_to_module import to_python
+
+    return join_cells.as_file([to_python(code) for code in cells])
+
+
 def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:
     from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 

@@ -67,6 +67,23 @@ def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def as_file(codes: Sequence[str]) -> str:
+    """Return the same definitions as people write a file: imports first, of what is defined twice the last."""
+    cells = [read_cell(number, code) for number, code in enumerate(codes, 1)]
+    units = [(cell, unit) for cell in cells for unit in cell.units]
+    mark_taken([unit for _, unit in units])
+    texts = {id(unit): "\n".join(cell.lines[unit.first - 1 : unit.last]) for cell, unit in units if unit.taken}
+    imports = dict.fromkeys(texts[id(unit)] for _, unit in units if unit.taken and unit.is_import)
+    named = {
+        tuple(getattr(node, "name", number) for node in unit.statements): unit
+        for number, (_, unit) in enumerate(units)
+        if unit.taken and not unit.is_import
+    }
+    last = {id(unit) for unit in named.values()}
+    parts = ["\n".join(imports), *(texts[id(unit)] for _, unit in units if id(unit) in last)]
+    return "\n\n\n".join(filter(None, parts)) + "\n"
+
+
 def without_frame(module: str) -> str:
     """Return of a notebook's module what the learner wrote, on the same lines."""
     return "\n" * PREAMBLE.count("\n") + GUARD.sub("", module.removeprefix(PREAMBLE))
