@@ -274,8 +274,6 @@ class Judge:
             evidence[name] = self._probe(checks, name, loaded, name in drawing, named)
         finding = find_mistakes(facts, results, failures, evidence)
         finding.lines = self._find_lines(lesson, submission, loaded, results, unnamed)
-        anew = partial(self._check_anew, checks, submission)
-        finding.lines += find_gradient_lines(submission.source, results, unnamed, anew)
         return finding
 
     def _check(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> list[CheckResult]:
@@ -317,6 +315,8 @@ class Judge:
                 reference = self._watched_reference(lesson)
                 found.append(find_wrong_line(function, module, reference, asked, submission.source, passed))
         loaded.drop_output()
+        anew = partial(self._check_anew, checks, submission)  # as above, by who has seen no hidden input
+        found += find_gradient_lines(submission.source, results, functions, anew)
         return [line for line in found if line is not None]
 
     def _fixed_checks(self, lesson: Lesson) -> LessonChecks:
