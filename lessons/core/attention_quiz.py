@@ -101,14 +101,14 @@ def mask_shapes(random: Random) -> Values:
     """Shapes that broadcast to (B, H, T, S), and shapes that do not."""
     B, H, T, S = distinct_sizes(random, 4, (2, 3, 4, 5, 6, 7, 8, 9))  # noqa: N806 - the lesson's letters
     fits = [((T, S), "full-only"), ((B, 1, 1, S), "full-only"), ((B, 1, T, S), "full-only"), ((S,), "full-only"),
-            ((H, 1, 1), "aligned-left"), ((1, S), "full-only")]  # fmt: skip
+            ((H, 1, 1), ""), ((1, S), "full-only")]  # fmt: skip
     fails = [((B, S), "aligned-left"), ((B, T, S), "aligned-left"), ((B, 1, S), "aligned-left"),
              ((B, 1, 1, T), "turned"), ((S, T), "turned"), ((B, 1, S, T), "turned"), ((T,), "turned"),
              ((B, H), "aligned-left")]  # fmt: skip
     count = random.choice([1, 2, 2, 3, 3, 4])
     drawn = [(each, True) for each in random.sample(fits, count)]
     drawn += [(each, False) for each in random.sample(fails, 5 - count)]
-    options = [{"text": _shape(shape), "right": right, "tag": f"attention-mask-{tag}"} for (shape, tag), right in drawn]
+    options = [{"text": _shape(shape), "right": right, "tag": tag and f"attention-mask-{tag}"} for (shape, tag), right in drawn]
     listed = ",\n              ".join(option["text"] for option in options)
     return {"B": B, "T": T, "S": S, "scores": (B, H, T, S), "options": options, "listed": listed}
 
