@@ -197,13 +197,15 @@ def _facets(assessment: Assessment) -> Iterator[str]:
     longest = max((len(each["title"]) for each in facets), default=0)
     is_narrow = longest > width() - FACET_COLUMNS
     for each in facets:
-        interval = f"{each['low']:.1f} to {each['high']:.1f}"
+        is_known = each["score"] is not None
+        interval = f"{each['low']:.1f} to {each['high']:.1f}" if is_known else ""
+        score = f"{each['score']:>4.1f}" if is_known else "  - "
         text = {"solid": "strong", "too few": "too few to say"}.get(each["finding"], each["finding"])
         style = {"solid": "good", "weak": "bad"}.get(each["finding"], "quiet")
         title = capitalize(each["title"])
         if is_narrow:
             yield f"  {title}"
-        line = f"  {'' if is_narrow else title.ljust(longest)}  {each['score']:>4.1f}  {_counts(each)}  {interval:>11}"
+        line = f"  {'' if is_narrow else title.ljust(longest)}  {score}  {_counts(each)}  {interval:>11}"
         yield f"{line}  {paint(text, style)}" if text else line
     yield from filter(None, [paint(wrap(facet_sentence(facets), 2), "strong") if facets else ""])
     if facets and assessment["also"]:

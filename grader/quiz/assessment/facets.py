@@ -33,7 +33,7 @@ def score_facets(found: Sequence[Evidence]) -> list[dict[str, Any]]:
 
     Returns:
         {"name", "title", "items", "right", "partly", "missed": families, "score", "low", "high", "finding"}; a
-        finding is SOLID, WEAK, "too few" or "".
+        finding is SOLID, WEAK, "too few" or "". Of fewer answers than a topic needs there is no score.
     """
     scored = [(each, each.score) for each in found if each.score]
     findings = find_strong_and_weak({each.name: score for each, score in scored})
@@ -41,7 +41,8 @@ def score_facets(found: Sequence[Evidence]) -> list[dict[str, Any]]:
     for each, score in scored:
         result = score_together([score])
         missed = [answer.family for answer in each.answers if answer.credit < 1]
-        numbers = {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
+        known = {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
+        numbers = known if score.covered else dict.fromkeys(known)
         finding = "too few" if len(each.counted) < MIN_ANSWERS else findings.get(each.name, "")
         counts = {"items": len(each.answers), "right": len(each.answers) - len(missed), "missed": missed}
         counts["partly"] = each.partly
