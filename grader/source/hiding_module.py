@@ -34,6 +34,7 @@ from grader.source.own_classes import (
     listed_names,
     makes_attributes,
     own_objects,
+    told_texts,
 )
 from grader.source.parse import MAX_CACHED_CHARS, parse
 from grader.source.scopes import function_scopes, names_bound_by
@@ -78,8 +79,8 @@ class HidingModule(ModuleNames):
 
     @cached_property
     def listed(self) -> set[str]:
-        """The variables that are given texts alone that stand there."""
-        return listed_names(self._nodes)
+        """The variables and parameters that are given texts alone that stand there."""
+        return listed_names(self._nodes) | told_texts(self._nodes)
 
     def hiding_name(self, node: ast.AST) -> str:
         """Return the name in a node with which a forbidden call could be hidden, or ""."""
@@ -170,7 +171,12 @@ class HidingModule(ModuleNames):
         if name in MADE_OF_NAMES:  # it is told the object later
             return not is_read or id(lookup) not in self._used_at_once
         is_bare = isinstance(lookup.func, ast.Attribute) and len(given) == 1  # x.__getattribute__(n)
-        return not is_read and self._is_not_own(lookup.func.value if is_bare else given[0], lookup)  # type: ignore
+        is_own = not self._is_not_own(lookup.func.value if is_bare else given[0], lookup)  # type: ignore
+        return not is_read and not (is_own and bool(names) and all(map(self._begins, names)))
+
+    def _begins(self, key: ast.expr) -> bool:
+        """Return True for a name that stands there as far as its beginning, or wherever it is given."""
+        return begins_with_a_text(key) or (isinstance(key, ast.Name) and key.id in self.listed)
 
     def _may_be_own_class(self, cls: ast.expr) -> bool:
         """Return True for what need not be Python's own class: its attributes by place may be any."""
@@ -192,8 +198,9 @@ class HidingModule(ModuleNames):
         key = given[1] if len(given) > 1 else thing
         if isinstance(call.func, ast.Attribute) and last_name(call.func.value) != "object":  # x.__setattr__(n, v)
             thing, key = call.func.value, thing
-        is_begun = begins_with_a_text(key) or (isinstance(key, ast.Name) and key.id in self.listed)
-        is_read = text_of(key) or (is_begun and not self._is_not_own(thing, call))
+        while isinstance(thing, ast.Attribute):  # a part of what is one's own
+            thing = thing.value
+        is_read = text_of(key) or (self._begins(key) and not self._is_not_own(thing, call))
         return not is_read or self._is_assembled(key) or (text_of(key) or "").startswith("__")
 
     def _known_name(self, node: ast.AST) -> str:
@@ -216,6 +223,8 @@ class HidingModule(ModuleNames):
     def _place(self, node: ast.AST) -> str:
         """Return the hiding place that a node names, if it does not only lead to another."""
         path = "" if id(node) in self.harmless else self._path(node)
+        if path and isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) and isinstance(node, ast.Attribute):
+            return "" if path.startswith("torch.backends.") else path  # what a library has is made another: no setting
         # a module itself, in whatever hands, is as good as all that is in it
         is_handed_on = path and id(node) not in self.only_named and is_module(path)
         found = path + ITSELF if is_handed_on else used_place(path)

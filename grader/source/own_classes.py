@@ -155,6 +155,35 @@ def listed_names(nodes: Iterable[ast.AST]) -> set[str]:
     return {name for name, times in listed.items() if bound[name] == times}
 
 
+def told_texts(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the parameters for which a file's own calls give texts alone that stand there: `self.part("wq")`."""
+    nodes = list(nodes)
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    used = Counter(last_name(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute))
+    told: dict[str, bool] = {}
+    for function in (node for node in nodes if isinstance(node, Function)):
+        own = [call for call in calls if last_name(call.func) == function.name]
+        is_plain = len(own) == used[function.name] > 0  # in no other hands
+        behind = _first(function.args) in OWN
+        for place, arg in enumerate((*function.args.posonlyargs, *function.args.args)):
+            given = [_given(call, place - behind, arg.arg) for call in own]
+            told[arg.arg] = told.get(arg.arg, True) and is_plain and all(map(_is_plain_text, given))
+    bound = {name for node in nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
+    return {name for name, is_told in told.items() if is_told} - bound
+
+
+def _given(call: ast.Call, place: int, name: str) -> ast.expr | None:
+    """Return what a call gives for a parameter; None where that is not to be read."""
+    if any(isinstance(arg, ast.Starred) for arg in call.args) or any(word.arg is None for word in call.keywords):
+        return None
+    named = [word.value for word in call.keywords if word.arg == name]
+    return [*named, *call.args[place : place + 1], None][0] if place >= 0 else None
+
+
+def _is_plain_text(node: ast.expr | None) -> bool:
+    return node is not None and bool(text_of(node)) and begins_with_a_text(node)
+
+
 def _items(listed: ast.expr) -> list[ast.expr]:
     match listed:
         case ast.Tuple(items) | ast.List(items) | ast.Set(items) | ast.Dict(items):

@@ -197,6 +197,7 @@ class CallBlocker:
                 library = self._library(name.partition("::")[0])
                 for key in ("CPU", *(key for key in LAYOUT_KEYS if name in _operators_with(key))):
                     library.impl(name, key, refusal)
+                library.impl(name, "FuncTorchDynamicLayerFrontMode", refusal)  # before the kernels of `torch.func`
                 if name not in _operators_with("BackendSelect"):
                     library.impl(name, "BackendSelect", refusal)
 
@@ -214,14 +215,34 @@ class CallBlocker:
             self._libraries.popitem()[1].reset()
 
 
-def changed_method() -> str:
-    """Return which attribute of tensors, of those that an answer is packed with, is another one by now, or "".
+def changed_torch() -> str:
+    """Return what of torch, that an answer is packed with, is another one by now, or "".
 
-    What packs an answer runs after the watch has ended: code of the learner's in it would be seen by nobody.
+    What packs an answer, and what unpacks the next question, runs outside of the watch: code of the learner's in it
+    would be seen by nobody.
     """
-    torch = sys.modules.get("torch")
-    now = vars(torch.Tensor) if torch else {}
-    return next((name for name, method in _methods_for_packing().items() if now.get(name) is not method), "")
+    if (at_start := _torch_at_start()) is None:
+        return ""
+    torch, tensor, device, run = at_start
+    now: Any = sys.modules.get("torch")
+    if now is not torch or vars(torch).get("Tensor") is not tensor:
+        return "torch.Tensor"
+    left_on = (torch._C._get_function_stack_at(place) for place in range(torch._C._len_torch_function_stack()))
+    is_changed = vars(device).get("__torch_function__") is not run
+    if is_changed or torch._C._len_torch_dispatch_stack() or any(type(mode) is not device for mode in left_on):
+        return "torch.overrides"
+    has, methods = vars(tensor), _methods_for_packing()
+    return next((f"torch.Tensor.{name}" for name, method in methods.items() if has.get(name) is not method), "")
+
+
+@cache
+def _torch_at_start() -> tuple[Any, ...] | None:
+    """Return torch, its tensors, the one mode that may be left on, `torch.set_default_device`'s, and what that runs."""
+    if (torch := sys.modules.get("torch")) is None:
+        return None
+    from torch.utils._device import DeviceContext
+
+    return torch, torch.Tensor, DeviceContext, vars(DeviceContext)["__torch_function__"]
 
 
 @cache
@@ -234,6 +255,7 @@ def prepare() -> None:
     """Do once, in a process that is forked afterwards, what each process would do again."""
     packages_folder()
     _methods_for_packing()
+    _torch_at_start()
     if "torch" in sys.modules:
         _operator_names()
         _let_torch_warn()

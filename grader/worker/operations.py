@@ -6,17 +6,18 @@ mistakes, so that all are observed in exactly the same way.
 
 from __future__ import annotations
 
+import builtins
 import copy
 import gc
 import time
 import traceback
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial, reduce
 from operator import getitem
 from typing import Any
 
 from grader.worker.arrays import make_slice, map_leaves
-from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, changed_method, refuse_graph, watch
+from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, changed_torch, refuse_graph, watch
 from grader.worker.models import factories, fake_device
 from grader.worker.models.still import without_dropout
 from grader.worker.models.weights import load_state, set_mode, without_drawing
@@ -64,24 +65,32 @@ class ModuleHost:
         forbidden: list[str] = []
         try:
             # what is asked ahead can trace nothing: what it calls is called when it is asked
-            is_watched = self.forbids and (operation == "call" or (operation in LEARNERS and not self.record))
-            watching = (self.record or watch(self.forbids, forbidden)) if is_watched else nullcontext()
+            is_watched = operation == "call" or (operation in LEARNERS and not self.record)
+            watching = self.watching(forbidden) if is_watched else nullcontext()
             with refuse_graph(self.forbids, forbidden), watching:
                 reply: Reply = getattr(self, f"do_{operation}")(request)
                 if self.keeps_garbage:
                     gc.disable()
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}
-        if self.forbids and (name := changed_method()):
-            forbidden.append(f"torch.Tensor.{name}")
+        if self.forbids and (name := changed_torch()):
+            forbidden.append(name)
+        return self.refuse(forbidden, reply)
+
+    def watching(self, forbidden: list[str]) -> AbstractContextManager[Any]:
+        """Return a context in which what is forbidden is noted, or refused and appended to *forbidden*."""
+        return (self.record or watch(self.forbids, forbidden)) if self.forbids else nullcontext()
+
+    def refuse(self, forbidden: list[str], reply: Reply) -> Reply:
+        """Return an error in the place of a reply if something forbidden was called meanwhile."""
         forbidden += self.blocker.seen
-        if forbidden:
-            self.blocker.seen.clear()
-            if self.record:
-                self.record.refused += forbidden
-            frames = reply.get("error", {}).get("frames", [])
-            reply = {"error": {"kind": "forbidden", "type": "ForbiddenCall", "text": forbidden[0], "frames": frames}}
-        return reply
+        if not forbidden:
+            return reply
+        self.blocker.seen.clear()
+        if self.record:
+            self.record.refused += forbidden
+        frames = reply.get("error", {}).get("frames", [])
+        return {"error": {"kind": "forbidden", "type": "ForbiddenCall", "text": forbidden[0], "frames": frames}}
 
     def do_call(self, request: Request) -> Reply:
         """Call a function, or an object by its handle; `method` names a method of it, `attribute` what is read of it.
@@ -297,7 +306,16 @@ def describe_error(error: BaseException, files: frozenset[str]) -> Reply:
     if isinstance(error, SyntaxError):
         frames.append([error.filename or "", error.lineno or 0, "", _with_caret(error)])
     text = error.msg if isinstance(error, SyntaxError) else _text(error)
-    return {"kind": kind, "type": type(error).__name__, "text": text, "frames": frames[-MAX_FRAMES:]}
+    return {"kind": kind, "type": _type_name(type(error)), "text": text, "frames": frames[-MAX_FRAMES:]}
+
+
+def _type_name(kind: type[BaseException]) -> str:
+    """Return the name of an error's class; of one of the learner's own also that of Python's own behind it."""
+    name, module = kind.__name__, str(kind.__module__)
+    if module == "builtins" or module.partition(".")[0] in ("grader", "numpy", "torch"):
+        return name
+    base = next(each.__name__ for each in kind.__mro__ if vars(builtins).get(each.__name__) is each)
+    return f"{name}({base})"
 
 
 def _with_caret(error: SyntaxError) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from grader.worker import isolation, wire
 from grader.worker.arrays import pack, unpack
 from grader.worker.audit_hook import guard_watch
-from grader.worker.call_monitor import AUTOGRAD, CallRecord, ForbiddenCall
+from grader.worker.call_monitor import AUTOGRAD, CallRecord, ForbiddenCall, changed_torch
 from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load, seed_generators
 from grader.worker.models import factories
@@ -173,6 +173,8 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
         reply = {"calls": list(refused.found)}
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         reply = {"error": describe_error(error, files)}
+    if forbids and not reply and (name := changed_torch()):
+        passed.append(name)
     if not reply and (passed := [*passed, *host.blocker.seen]):  # and whatever it raised was caught
         reply = {"error": describe_error(ForbiddenCall(passed[0]), files)}
     if reply:
@@ -239,13 +241,19 @@ def _answer_sequence(host: ModuleHost, requests: list[Request], bounds: wire.Bou
 
 
 def _answer(host: ModuleHost, request: Request, bounds: wire.Bounds) -> Reply:
+    forbidden: list[str] = []
     try:
         if "seed" in request:
             seed_generators(request.get("device", "cpu"), request["seed"], host.draws_by_torch_alone)
-        asked = unpack(request, request.get("device"))  # lives until the answer is bytes: code could wait for its end
-        return pack(host.perform(asked), bounds)  # type: ignore[no-any-return]
+        with host.watching(forbidden):
+            asked = unpack(request, request.get("device"))  # lives until the answer is bytes: code could wait for that
+        reply = host.perform(asked)
+        with host.watching(forbidden):
+            reply = pack(reply, bounds)
     except BaseException as error:  # packing touches objects that a learner made
-        return {"error": describe_error(error, host.files)}
+        reply = {"error": describe_error(error, host.files)}
+    try:
+        return host.refuse(forbidden, reply)
     finally:
         if host.keeps_garbage and AUTOGRAD not in host.forbids:  # there, what garbage does at its end may be kept
             gc.enable()

@@ -111,6 +111,11 @@ HIDDEN = {
     "one of a list, and another": "class A:\n    def __init__(self, name):\n        for name in ('wq', name):\n"
     "            setattr(self, name, 1)\nA(input())\n",
     "the same, in its dictionary": "class A:\n    def __init__(self, n):\n        self.__dict__[n] = 1\nA(input())\n",
+    "its own object's class, by a name that is made": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
+    "A().f('__cla' + input())\n",
+    "the same, through a list of names": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
+    "[*map(A().f, input())]\n",
+    "a tensor's class that is another one": "import torch\ntorch.Tensor = 1\n",
     "all of them at once": "class A:\n    def __init__(self, **k):\n        self.__dict__.update(k)\nA(**input())\n",
     "a lookup that is called by its name": "import operator\n"
     "operator.methodcaller('__getattribute__', input())(print)\n",
@@ -225,7 +230,7 @@ INNOCENT = {
     "    def g(self):\n        return type(self).__name__, self.__class__.__name__, A.__name__\n"
     "def softmax(x, dim=-1):\n    return A().f('g')\n",
     "a base that is called by its name": "class A:\n    def __init__(self, n):\n        self.n = n\nclass B(A):\n"
-    "    def __init__(self, n):\n        A.__init__(self, n)\n        self.m = getattr(self, f'{n}')\n"
+    "    def __init__(self, n):\n        A.__init__(self, n)\n        self.m = getattr(self, f'm{n}', 1)\n"
     "def softmax(x, dim=-1):\n    return B('n')\n",
     "patterns of Python's own classes": "def softmax(x, dim=-1):\n    match dim:\n        case int(n) | float(n):\n"
     "            return x\n    match x:\n        case {'a': a, **rest}:\n            return rest\n    return x\n",

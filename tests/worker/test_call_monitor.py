@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import sys
 import threading
 import traceback
+import types
 import warnings
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -17,7 +20,7 @@ from torch.overrides import handle_torch_function
 
 from grader.worker import call_monitor
 from grader.worker.arrays import pack
-from grader.worker.call_monitor import CallBlocker, ForbiddenCall, prepare, watch
+from grader.worker.call_monitor import CallBlocker, ForbiddenCall, changed_torch, prepare, watch
 from grader.worker.operations import ModuleHost
 from grader.worker.serve import _answer_sequences
 from grader.worker.wire import REPLY, read_frame
@@ -376,3 +379,28 @@ def test_a_refusal_is_told_even_if_it_was_swallowed():
         blocker.restore()
 
     assert blocker.seen == ["softmax"]
+
+
+def test_what_an_answer_is_packed_with_stays_as_it_was(monkeypatch):
+    """A mode that is left on, another tensor class or another torch is told; a default device is none of these."""
+    assert changed_torch() == ""
+    with torch.overrides.BaseTorchFunctionMode():
+        assert changed_torch() == "torch.overrides"
+    with torch.device("cpu"):
+        assert changed_torch() == ""
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "Tensor", type("Tensor", (), {}))
+        assert changed_torch() == "torch.Tensor"
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(Tensor=torch.Tensor))
+    assert changed_torch() == "torch.Tensor"
+
+
+def test_an_operator_is_refused_before_the_kernels_of_torchs_own_transforms():
+    """vmap has kernels of its own, and a partial function in C is seen by no profiler."""
+    blocker = CallBlocker(("attention",))
+    try:
+        with pytest.raises(ForbiddenCall):
+            torch.func.vmap(functools.partial(torch.nn.functional.scaled_dot_product_attention))(Q, Q, Q)
+        assert blocker.seen == ["attention"]
+    finally:
+        blocker.restore()
