@@ -38,6 +38,7 @@ ROLES = ("role", "roles")
 NOT_PEOPLE = ("points possible", "student, test", "test student")  # lines that Canvas adds
 STAFF = ("instructor", "ta", "teacher", "reader", "staff", "teaching assistant", "observer")
 HEADINGS = "name its columns in the first line, for example: id,name,email"
+QUOTES = "export the list anew: a quotation mark may be left open"
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,9 @@ def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:
             else:
                 empty.append(reader.line_num)
     except csv.Error as error:
-        raise UsageError(f"line {reader.line_num} of the roster is no CSV: {error}", where=str(path)) from None
+        raise UsageError(
+            f"line {reader.line_num} of the roster is no CSV: {error}", where=str(path), next_step=QUOTES
+        ) from None
     if not rows:
         raise UsageError("the roster is empty", where=str(path), next_step=HEADINGS)
     inner = [line for line in empty if line < rows[-1][0]]

@@ -95,7 +95,10 @@ def test_evaluate_empty_batch(submission, reference, rand):
 @pytest.mark.check(function="evaluate", skill="training", points=3, stage="on a model that arrives in train mode")
 def test_evaluate_eval_mode(submission, reference, rand):
     """Runs the model in eval mode, though it arrives in train mode."""
+    submission.events()
     compare(submission, reference, weights(rand), text(rand, *RAGGED), training=True)
+    if any(event[0] == "forward" and event[1] for event in submission.events()):
+        fail("The model ran in train mode: dropout is not all that it changes.")
 
 
 @pytest.mark.check(function="evaluate", skill="training", points=1, needs="test_evaluate_gives_a_float",
