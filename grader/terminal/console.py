@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
@@ -131,7 +133,25 @@ def page(text: str, is_part: bool = False) -> None:
     wanted, leave = ("REX", "q skips the rest") if is_part else ("R", "q leaves")
     os.environ["LESS"] = _for_less(os.environ.get("LESS", ""), wanted, leave)
     os.environ.setdefault("LESSSECURE", "1")  # no key of it writes a file or starts a program
-    click.echo_via_pager(text, color=has_colour())
+    with _without_ctrl_z():
+        click.echo_via_pager(text, color=has_colour())
+
+
+@contextmanager
+def _without_ctrl_z() -> Iterator[None]:
+    """Let nothing stop us either while a pager is shown that cannot be stopped: the shell would take its keys."""
+    import signal  # here, and below: most commands page nothing
+    import threading
+
+    number = getattr(signal, "SIGTSTP", None)  # Windows has none
+    if number is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 def _for_less(options: str, wanted: str, leave: str) -> str:

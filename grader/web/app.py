@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from http import HTTPStatus
 from pathlib import Path
 
@@ -121,11 +122,12 @@ class _Pages:
             return {"work": None, "trouble": str(error)}
 
     def read_file(self, request: Request) -> Response:
-        """Return the file; 422 where there is none to edit."""
+        """Return the file; 404 where it is gone, 422 where it cannot be edited."""
+        path = self._site.workspace.exercise_path(self._lesson(request))
         try:
-            return JSONResponse(read_work(self._site.workspace.exercise_path(self._lesson(request)))._asdict())
+            return JSONResponse(read_work(path)._asdict())
         except WorkspaceError as error:
-            return JSONResponse({"says": str(error)}, 422)
+            return JSONResponse({"says": str(error)}, 422 if os.path.lexists(path) else 404)
 
     async def write_file(self, request: Request) -> Response:
         """Write what the page has; 409 with the file as it is if that is not the one that the page knows."""

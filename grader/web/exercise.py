@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -35,10 +36,10 @@ def read_work(path: Path) -> Work:
 
 
 def write_work(path: Path, text: str, known: str) -> Work:
-    """Replace the file if it still is the one that is `known`, and return it. Raises Conflict, WorkspaceError."""
-    before = _read(path)
+    """Replace the file if it still is the one that is `known`, or gone. Raises Conflict, WorkspaceError."""
+    before = _read(path) if os.path.lexists(path) else b""
     now = _decode(before, path)
-    if now.version != known:
+    if before and now.version != known:
         raise Conflict(now)
     ends = "\r\n" if b"\r\n" in before else "\n"
     raw = text.replace("\r\n", "\n").replace("\n", ends).encode("utf-8", "replace")
@@ -47,7 +48,8 @@ def write_work(path: Path, text: str, known: str) -> Work:
     try:
         with replacing(path) as temporary:
             temporary.write_bytes(raw)
-            shutil.copymode(path, temporary)
+            if before:
+                shutil.copymode(path, temporary)
     except OSError as error:
         raise WorkspaceError(f"the file cannot be written: {error.strerror}", where=str(path)) from None
     return Work(text, version_of(raw))

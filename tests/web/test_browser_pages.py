@@ -417,6 +417,14 @@ def test_what_is_typed_is_judged_and_the_trap_unfolds(page: Any, tmp_path: Path)
         page.locator(".made .right", has_text="return").wait_for()
         assert page.locator(".made .wrong").count() == 0
 
+        (workspace / "core/softmax.py").unlink()
+        page.get_by_text("The file is gone. Ctrl-S writes it back").wait_for()
+        page.locator("#source").focus()
+        page.keyboard.press("Control+s")
+        page.locator("[data-state=passed]").wait_for()
+        assert (workspace / "core/softmax.py").read_text() == (ROOT / "solutions/core/softmax.py").read_text()
+        page.locator(".made .right", has_text="return").wait_for()
+
         page.locator("#source").focus()
         page.keyboard.press("Control+Home")
         page.keyboard.type("# above\n")  # until there are new ones, the old ones move with their lines

@@ -38,6 +38,19 @@ def test_a_file_is_replaced_only_if_it_is_known(file: Path) -> None:
     assert list(file.parent.iterdir()) == [file]
 
 
+def test_a_file_that_is_gone_is_written_back(file: Path) -> None:
+    """What the page has is the only copy and goes where the file was, unless another editor put something there."""
+    known = read_work(file)
+    file.unlink()
+    write_work(file, "x = 2\n", known.version)
+    assert file.read_text() == "x = 2\n"
+
+    file.unlink()
+    file.write_text("the stub")
+    with pytest.raises(Conflict):
+        write_work(file, "x = 3\n", known.version)
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"x" * (MAX_BYTES + 1)])
 def test_a_file_that_cannot_be_edited_here_stays_as_it_is(file: Path, content: bytes) -> None:
     """Not UTF-8, or too large: the error says to use another editor."""

@@ -120,7 +120,7 @@ class _Watch:
         elif what in KEYS:
             self.pages = []
             self._call(KEYS[what][1].format(lesson=self.lesson.name))
-            if not self.is_judged:
+            if not self.is_judged or what == "h":  # how many hints there were is told with the verdict
                 self._examine()
         elif what == "c" and self.lesson.name in self.work.verdicts:
             self.pages = []
@@ -241,7 +241,8 @@ class _Watch:
         """Run another command of `learn` in the terminal, then return to the screen."""
         self._leave()
         put(f"$ learn {command}")
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C there is for the command
+        usual = {signal.SIGINT: signal.SIG_IGN, signal.SIGTSTP: signal.SIG_DFL}  # Ctrl-C there is for the command
+        before = {number: signal.signal(number, handler) for number, handler in usual.items()}
         try:
             course = str(self.work.run.context.course.root)
             subprocess.run(
@@ -250,7 +251,8 @@ class _Watch:
                 check=False,
             )
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
         self._wait_for_enter()
 
     def _page(self, text: str) -> None:

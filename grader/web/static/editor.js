@@ -117,6 +117,12 @@ function meet(file) {
   say("Not saved: the file was changed elsewhere");
 }
 
+// The file is gone: what is here is the only copy, and whatever takes its place is another editor's.
+function lose() {
+  known = { text: null, version: known.version };
+  say("The file is gone. Ctrl-S writes it back");
+}
+
 async function save() {
   clearTimeout(timer);
   if (writing || theirs || !hasNews()) return;
@@ -131,7 +137,7 @@ async function save() {
     else say(`Not saved: ${file.says}`);
     if (!answer.ok) return;
   } catch {
-    say("Not saved: `learn web` does not answer");
+    say("Not saved: learn web does not answer");
     timer = setTimeout(save, 2000);
     return;
   } finally {
@@ -160,9 +166,10 @@ document.getElementById("mine").addEventListener("click", () => {
   area.focus();
 });
 work.addEventListener("news", async ({ detail }) => {
-  if (detail.version && detail.version !== known.version && !writing) {
+  if (detail.version !== undefined && detail.version !== known.version && !writing) {
     const answer = await fetch(address);
     if (answer.ok) meet(await answer.json());
+    else if (answer.status === 404) lose();
   }
   if (detail.lines && !hasNews()) takeMarks(detail.lines);
   if (detail.shapes) takeShapes(detail);

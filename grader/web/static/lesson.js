@@ -59,7 +59,7 @@ for (const block of document.querySelectorAll(".block.python, .block.commands"))
 addEventListener("load", () => { // when the editor hears them, too: the last event comes at once, and only once
   const source = new EventSource(`/events/${work.dataset.lesson}`);
   source.addEventListener("message", (message) => show(JSON.parse(message.data)));
-  source.addEventListener("error", () => { state.textContent = "Not connected: is `learn web` running?"; });
+  source.addEventListener("error", () => { state.textContent = "Not connected: is learn web running?"; });
 });
 
 // On a narrow page: the way to the work is in nobody's way where the work is in sight.

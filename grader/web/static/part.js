@@ -10,9 +10,11 @@ async function replacePart(part, address, options) {
     part.replaceChildren(...(found.id === part.id ? found.childNodes : [found]));
     const first = part.querySelector("[autofocus]") ?? [...part.querySelectorAll(".hint")].at(-1) ?? part.lastElementChild;
     if (!first.matches("a, input, button")) first.tabIndex = -1;
-    first.focus();
+    first.focus({ preventScroll: true });
+    part.scrollIntoView({ block: "nearest" }); // its end, and then its beginning: the verdict comes before what is next
+    if (part.getBoundingClientRect().top < 0) part.scrollIntoView({ block: "start" });
   } catch {
-    part.append(Object.assign(document.createElement("p"), { className: "notice", role: "alert", textContent: "Not connected: is `learn web` running? Every answer until here is kept." }));
+    part.append(Object.assign(document.createElement("p"), { className: "notice", role: "alert", textContent: "Not connected: is learn web running? Every answer until here is kept." }));
   } finally {
     part.removeAttribute("aria-busy");
   }
