@@ -130,7 +130,7 @@ def show_paged(text: str, pager: bool, is_part: bool = False) -> bool:
 
 def page(text: str, is_part: bool = False) -> None:
     """Show a text through the pager, which says how to leave; after a part something else comes."""
-    wanted, leave = ("REX", "q skips the rest") if is_part else ("R", "q leaves")
+    wanted, leave = ("REX", "q ends this part") if is_part else ("R", "q leaves")
     os.environ["LESS"] = _for_less(os.environ.get("LESS", ""), wanted, leave)
     os.environ.setdefault("LESSSECURE", "1")  # no key of it writes a file or starts a program
     with _without_ctrl_z():

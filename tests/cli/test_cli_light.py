@@ -227,7 +227,7 @@ def test_an_answer_is_hidden_until_it_is_asked_for(tmp_path, asking, options):
     """On a terminal each question stands on the screen without its answer; Enter shows it, with a guess or without."""
     with Terminal("read", "mean", *options, cwd=tmp_path, course=asking) as terminal:
         if not options and shutil.which("less"):
-            terminal.until("space goes on, b back, q skips the rest")  # the question below asks all the same
+            terminal.until("space goes on, b back, q ends this part")  # the question below asks all the same
             terminal.type("    ")
         shown = terminal.until("q leaves: ")
         assert "Guess one!" in shown and "Answer" not in shown

@@ -15,7 +15,7 @@ from grader.cli.output import refuse_existing
 from grader.course.learner_copy import passed_words
 from grader.errors import UsageError
 from grader.files import explain_unwritable, replacing
-from grader.terminal.console import paint, put, signs, warn
+from grader.terminal.console import paint, put, signs, warn, wrap
 
 if TYPE_CHECKING:
     from grader.model import Lesson
@@ -99,4 +99,4 @@ def _tell(context: CourseContext, chosen: list[Lesson], written: list[Lesson], f
         put(f"  {name}")
     empty = [lesson.name for lesson in chosen if lesson not in written]
     if empty:
-        put(f"Not written, so left out: {', '.join(empty)}.")
+        put(wrap(f"Not written, so left out: {', '.join(empty)}."))

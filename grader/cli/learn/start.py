@@ -75,7 +75,9 @@ def command(ctx: click.Context, directory: Path | None, way: str | None, noteboo
         put("Next  " + paint(command_line("cd", short_path(root)), "command"))
         put("      " + paint(f"learn read {course.way(changes.workspace.way).lessons[0]}", "command"))
     else:
-        put("Next  " + paint("learn", "command"))
+        first = course.lessons[course.way(changes.workspace.way).lessons[0]]
+        opened = f"jupyter lab {first.track}/{first.name}.ipynb"
+        put("Next  " + paint(opened if notebook else "learn", "command"))
 
 
 def _write_notebooks(workspace: Workspace, course: Course) -> int:

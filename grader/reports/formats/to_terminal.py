@@ -223,7 +223,8 @@ def _prints(result: LessonResult, layout: Layout) -> list[Text]:
     texts = [Text(line if layout.everything else line[:MAX_PRINT_COLUMNS]) for line in lines[:most]]
     if len(lines) > most:
         texts.append(Text(f"... {plural(len(lines) - most, 'more line')}: {layout.more} shows all", QUIET))
-    return [*heading("Your prints"), *(part for line in texts for part in layout.paragraph(2, line))]
+    title = "Your prints, and warnings" if "Warning: " in text else "Your prints"
+    return [*heading(title), *(part for line in texts for part in layout.paragraph(2, line))]
 
 
 def _counterexamples(examples: Sequence[Counterexample], layout: Layout) -> list[Text]:
