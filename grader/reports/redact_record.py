@@ -39,6 +39,7 @@ INSTEAD = {
     "inverted": "`{function}` answers the opposite.",
     "sees-too-much": "The answer of `{function}` depends on a part of its input that it must not see.",
     "not-repeatable": "`{function}` gives another answer when it is called again.",
+    "shared-default": "A default of `{function}` is shared by all calls.",
     "shared-state": "An object of `{function}` is wrong once another one has been made.",
     "exception": "`{function}` raises an error.",
     "timeout": "`{function}` did not come back in time.",

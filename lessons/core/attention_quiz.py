@@ -108,7 +108,9 @@ def mask_shapes(random: Random) -> Values:
     count = random.choice([1, 2, 2, 3, 3, 4])
     drawn = [(each, True) for each in random.sample(fits, count)]
     drawn += [(each, False) for each in random.sample(fails, 5 - count)]
-    options = [{"text": _shape(shape), "right": right, "tag": tag and f"attention-mask-{tag}"} for (shape, tag), right in drawn]
+    options = [
+        {"text": _shape(shape), "right": right, "tag": tag and f"attention-mask-{tag}"} for (shape, tag), right in drawn
+    ]
     listed = ",\n              ".join(option["text"] for option in options)
     return {"B": B, "T": T, "S": S, "scores": (B, H, T, S), "options": options, "listed": listed}
 

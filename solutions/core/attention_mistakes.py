@@ -169,7 +169,7 @@ scores = apart / ((apart.square().sum(-1, keepdim=True) / (scores.size(-1) - {fr
 # --- softmax; equal weights where all scores are blocked that it sees, as after a fill of -1e9
 OVER = "torch.softmax(scores.masked_fill(scores == -INF, -1e9), {})"
 mistake("at-softmax-queries", "Your softmax runs over the queries (dim=-2): each column of the weights sums to 1, so "
-        "queries compete, where keys must.", "Normalise over the keys: `dim=-1`.", weigh=OVER.format(-2))
+        "queries compete, where keys must.", "Normalise over the keys: `dim=-1` of (..., T, S).", weigh=OVER.format(-2))
 mistake("at-softmax-queries", coding="NaN where all is blocked", alone=True, weigh="torch.softmax(scores, dim=-2)")
 KEYS = "Normalise over the keys, counted from the back: `dim=-1`."
 for dim, axis in ((0, "the first axis, the batch"), (1, "axis 1, the heads (or, with three axes, the queries)")):

@@ -284,8 +284,7 @@ block.include("attention", says="Inside attention,", words=HERE, alone=True, wit
     "at-mask-ignored", "at-always-causal", "at-detached", "at-dtype", "at-dropout-on", "at-softmax-overflow",
     # rare here, where attention comes from a lesson before
     "at-argmax", "at-cosine", "at-k-dot-T", "at-mask-zero-times-infinity", "at-rounded", "at-self-only", "at-sigmoid",
-    "at-values-are-keys (queries)", "at-z-scores",
-    "one matrix at a time"))  # it gives another answer than the block's
+    "at-values-are-keys (queries)", "at-z-scores", "one matrix at a time"))  # the last is no answer of the block's
 block.include("attention", says="Inside attention,", words=HERE, only=BESIDE)
 # what is said of the mistakes of heads is said there
 block.include("multi_head", only=(), words={
@@ -318,6 +317,7 @@ for id, coding, taken in (
 mistake("hd-split-view", split="x.reshape(x.size(0), self.num_heads, x.size(1), -1)")
 alone("hd-split-no-transpose", coding="and joined from there", split="x.unflatten(-1, (self.num_heads, -1))",
       merge="heads.flatten(2)")
+alone("hd-split-size-exchanged", split="x.unflatten(-1, (-1, self.num_heads)).transpose(1, 2)")
 alone("hd-split-strided", split="x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)")
 mistake("hd-merge-no-transpose", merge="heads.reshape(x.shape)")
 alone("hd-merge-strided", merge="heads.permute(0, 2, 3, 1).flatten(2)")

@@ -56,7 +56,8 @@ def numbers(value, count):
     if not isinstance(value, list):
         fail(f"It returned {kind_of(value)}; expected a list of {count} losses.")
     if len(value) != count:
-        fail(f"It returned a list of {len(value)}; expected one loss for each of the {count} batches.")
+        form = "It returned a list of another length; expected one loss for each batch."
+        fail(f"It returned a list of {len(value)}; expected one loss for each of the {count} batches.", form)
     return [number(loss) for loss in value]
 
 

@@ -49,6 +49,7 @@ OF_THE_ENGINE = {
     "forbidden-call",
     "randomness",
     "returned-none",
+    "shared-default",
     "stub",
     "wrong-format",
     "wrong-signature",

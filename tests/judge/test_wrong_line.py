@@ -406,6 +406,14 @@ def test_something_is_missing_only_where_the_reference_makes_more_of_it(launcher
     assert "where it goes wrong: `F.linear(x, w_k)` is the reference's `k`; what follows needs" in line.says
 
 
+def test_the_line_that_uses_what_is_missing_is_told_before_one_that_is_right(launcher: Launcher) -> None:
+    """A mask that is added with too small a number hides badly where it is added, and nothing is missing before."""
+    too_little = (ALIKE / "attention/wrong_adds_minus_a_thousand.py").read_text(encoding="utf-8")
+    (line,) = judge_source(launcher, "attention", too_little).lines
+
+    assert line.line == 9 and "is where it goes wrong" in line.says
+
+
 SINES_TWICE = """import torch
 
 

@@ -225,7 +225,8 @@ class LineFinder:
         rest = [trial for trial in mending if self._kind(trial) != "Name" and trial.index > first.index]
         alike = [trial for trial in rest if trial.right is first.right]
         if wrong := next((trial for trial in alike if not self._is_right(trial)), None):
-            return wrong if self._is_related(wrong) else self._last_right_of(first, alike)
+            using = self._first_using_what_is_new(first, [each for each in alike if not self._is_right(each)])
+            return wrong if self._is_related(wrong) else using or self._last_right_of(first, alike)
         if alike:
             return alike[-1]
         if not first.right.is_conditional:

@@ -102,6 +102,9 @@ def name_by_facts(facts: Facts, function: str, found: Sequence[Fact], patterns: 
     """
     if default := _other_default(facts, function):
         return [Named("wrong-default", function, default, "Write the defaults as in the exercise.")]
+    if name := _shared_default(facts, function):
+        says = f"`{function}`: the default of `{name}` is made once, and what one call puts in it is there in the next."
+        return [Named("shared-default", function, says, "Make it in the function, anew in each call.")]
     first = [fact for fact in found if fact.kind == SHARED or fact.kind.endswith("-gradient")]
     fact = next((fact for fact in (*first, *patterns, *found) if fact.kind), None)
     return [Named(fact.kind, function, fact.says, ADVICE[fact.kind])] if fact else []
@@ -117,6 +120,15 @@ def _other_default(facts: Facts, function: str) -> str:
             right, found = ast.literal_eval(theirs[name]), ast.literal_eval(own[name])
             if found != right and None not in (found, right):  # None may be taken for another value inside
                 return f"`{function}` has `{name}={found!r}` where the exercise says `{name}={right!r}`."
+    return ""
+
+
+def _shared_default(facts: Facts, function: str) -> str:
+    """Return an argument whose default is a list, a dictionary or a set: of these there is one for all calls."""
+    with suppress(SyntaxError, RecursionError):
+        found = _defaults(parse(facts.submission.source), function)
+        shared = ast.List | ast.Dict | ast.Set
+        return next((name for name, default in found.items() if isinstance(default, shared)), "")
     return ""
 
 
