@@ -19,6 +19,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from grader.intake.roster import fold_id
+
 METADATA = "submission_metadata.yml"
 MAX_METADATA_BYTES = 128 << 20  # it holds every autograder result
 MAX_SUBMITTERS = 50
@@ -79,14 +81,19 @@ def drop_shared_numbers(submissions: Iterable[GradescopeSubmission]) -> list[str
     """
     submissions = list(submissions)
     addresses: dict[str, set[str]] = {}
+    numbers: dict[str, str] = {}
     for one in (one for each in submissions for one in each.submitters if one.email):
-        addresses.setdefault(one.sid.strip(), set()).add(one.email.lower())
+        number = fold_id(one.sid)  # by which people are told apart from here on: `03031` is 3031
+        addresses.setdefault(number, set()).add(fold_id(one.email))
+        numbers.setdefault(number, one.sid.strip())
     known = set().union(*addresses.values()) if addresses else set()
-    shared = {sid for sid, found in addresses.items() if sid and (len(found) > 1 or {sid.lower()} & (known - found))}
+    shared = {sid for sid, found in addresses.items() if sid and (len(found) > 1 or {sid} & (known - found))}
     for each in submissions:
         stripped = (replace(one, sid=one.sid.strip()) for one in each.submitters)
-        each.submitters = [replace(one, sid="") if one.email and one.sid in shared else one for one in stripped]
-    return sorted(shared)
+        each.submitters = [
+            replace(one, sid="") if one.email and fold_id(one.sid) in shared else one for one in stripped
+        ]
+    return sorted(numbers[sid] for sid in shared)
 
 
 def _close(current: GradescopeSubmission, fields: dict[str, str]) -> None:
