@@ -21,9 +21,10 @@ from collections.abc import Callable, Iterable, Sequence
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
+from grader.submission import MAX_BYTES
 
 LEFT_OUT = "was left out: it is no Python"
-MAX_LINES = 300_000  # blank lines count towards the size of a source
+MAX_BLANK = MAX_BYTES // 2  # lines: they count towards the size of a source, too
 DEFINITION = re.compile(r"^(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
 SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses", "collections", "itertools", "abc"})
 PREAMBLE = """\
@@ -95,7 +96,7 @@ def _stride(written: Sequence[Sequence[str]]) -> int:
     stride = 100
     while stride <= longest:
         stride *= 10
-    return stride if stride * len(written) <= MAX_LINES else 0
+    return stride if stride * len(written) <= MAX_BLANK else 0
 
 
 def _failing_stubs(cell: Cell, defined: Iterable[str]) -> list[str]:
