@@ -111,7 +111,7 @@ def test_other_sizes(submission, reference, rand):
 @pytest.mark.check(skill="generality", points=0.5, needs="test_two", stage="with a long cache", **ATTENTION)
 def test_long(submission, reference, rand):
     """Forgets nothing, however long the text is."""
-    new, cache = drawn(rand, 2, 1, 1, 2), tuple(drawn(rand, 1030, 1, 1, 2)[:2])
+    new, cache = drawn(rand, 2, 1, 1, 2), tuple(drawn(rand, 2000 + rand.large(), 1, 1, 2)[:2])
     expected = pair(reference.cached_attention(*new, cache))
     found = pair(submission.cached_attention(*new, cache))
     for mine, theirs in zip((found[0], *found[1]), (expected[0], *expected[1]), strict=True):

@@ -151,8 +151,10 @@ def verdict(state):
     said = f"On the last tenth of the text it has {cost}; trigrams have {tables()['trigrams']:.3f} nats. "
     # above 4-grams a short run knows both alike, but none knows what it has not read better
     most = loss - UNREAD if loss < tables()["4-grams"] else loss + UNREAD
-    if levels and (read := loss_of(state, text=corpus()[1][-len(corpus()[2]) :])) > most:
-        return loss, "", f"{said}The text before it has {read:.3f}: these weights were trained on the last tenth."
+    size = len(corpus()[2])
+    for where, text in (("before it", corpus()[1][-size:]), ("at the beginning", corpus()[1][:size])):
+        if levels and (read := loss_of(state, text=text)) > most:
+            return loss, "", f"{said}The text {where} has {read:.3f}: these weights were trained on the last tenth."
     return loss, levels[-1] if levels else "", said if levels else said + why(loss, state)
 
 

@@ -99,7 +99,7 @@ def test_no_largest(submission, reference, rand):
     compare(submission, reference, rand(large, 4), torch.arange(large) + 1800, FAR)
     compare(submission, reference, rand(3, 2 * large), rand.integers(0, 31, 3), FAR)
     # a single pair, so that the angle is the position itself, which float32 does not round
-    compare(submission, reference, rand(*[2] * int(rand.integers(6, 9, 1))), torch.tensor([100 * large, 1]), FAR)
+    compare(submission, reference, rand(*[2] * int(rand.integers(6, 9, 1))), torch.tensor([(1 << 20) + large, 1]), FAR)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="with as many heads as tokens and pairs")

@@ -116,7 +116,7 @@ def test_white_space(submission, reference, text):
 
 
 @pytest.mark.check(skill="stability", points=2, needs="test_one_id_each", stage="on an unknown character")
-@pytest.mark.parametrize("s", ["cow", "taX", "atz"])
+@pytest.mark.parametrize("s", ["cow", "taX", "atz", "a猫"])
 def test_unknown_character(submission, s):
     """Raises KeyError for a character that it does not know."""
     try:

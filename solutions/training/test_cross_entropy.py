@@ -84,7 +84,7 @@ def test_left_out(submission, reference, rand, classes):
 
 @pytest.mark.check(skill="masking", points=2, function="cross_entropy", needs="test_one_number",
                    stage="with ignore_index={ignore}")  # fmt: skip
-@pytest.mark.parametrize("ignore", [0, V - 1, -1])
+@pytest.mark.parametrize("ignore", [0, V - 1, -1, V + 40])
 def test_another_index(submission, reference, rand, ignore):
     """Leaves out another index where it is asked to, be it a class or not."""
     logits, answers = rand(3, 5, V, scale=3.0), targets(rand, 3, 5, ignore=ignore)

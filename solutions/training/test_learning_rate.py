@@ -95,8 +95,10 @@ def test_other_sizes(submission, reference, rand, case):
 
 @pytest.mark.check(skill="stability", points=1, stage="at the usual rates")
 def test_usual_rates(submission, reference):
-    """Is right for rates near 1e-3, which are small differences."""
+    """Is right for rates near 1e-3, which are small differences, in a long run too."""
     compare(submission, reference, (1, 50, 100, 101, 500, 1999, 2000, 5000), 1e-3, 1e-4, 100, 2000, atol=1e-8)
+    long = (1, 5_001, 20_000, 20_001, 70_000, 500_000, 1_000_000)
+    compare(submission, reference, long, 1e-3, 1e-4, 20_000, 500_000, atol=1e-8)
 
 
 @pytest.mark.check(skill="hygiene", points=0.5, stage="asked again, in another order")
