@@ -4,8 +4,8 @@ entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson
 
 [lessons.softmax]
 state = "graded"
-score = 7.0
-mistake = "exception"
+score = 1.0
+mistake = "forbidden-call"
 
 [lessons.attention]
 state = "graded"
