@@ -8,7 +8,7 @@ import torch  # noqa: F401  lines below use it
 from grader.api.checks import LearnerError, MistakeSet
 
 # how an unknown character is refused may differ: a class derived from KeyError has a name of its own
-UNKNOWN = ("cow", "taX", "atz")
+UNKNOWN = ("cow", "taX", "atz", "a\\u732b")
 tokenizer = MistakeSet("CharTokenizer", globals(), without=[f"unknown_character[{s}]" for s in UNKNOWN])
 mistake, right = tokenizer.mistake, tokenizer.alternative
 MISTAKE_SETS = [tokenizer]
