@@ -17,17 +17,17 @@ TWO, THREE = [(3, 5)] * 2, [(3, 5)] * 3
 # --- models, batches, and what became of them -------------------------------------------------------------------------
 
 
-def text(rand, *shapes):
+def text(rand, *shapes, vocab=V):
     """For each shape one batch: tokens, and the tokens that follow them."""
-    tokens = [rand.integers(0, V, rows, length + 1) for rows, length in shapes]
+    tokens = [rand.integers(0, vocab, rows, length + 1) for rows, length in shapes]
     return [(each[:, :-1], each[:, 1:]) for each in tokens]
 
 
-def weights(rand, dtype=torch.float32):
+def weights(rand, dtype=torch.float32, vocab=V):
     return {
-        "embedding": rand(V, D, dtype=dtype),
-        "head": rand(V, D, dtype=dtype),
-        "bias": rand(V, dtype=dtype),
+        "embedding": rand(vocab, D, dtype=dtype),
+        "head": rand(vocab, D, dtype=dtype),
+        "bias": rand(vocab, dtype=dtype),
     }
 
 
@@ -38,7 +38,8 @@ def learner(subject, start, optimizer="sgd", dropout=False, **more):
     head = 1 + len(middle)
     state = {"layers.0.weight": start["embedding"], f"layers.{head}.weight": start["head"],
              f"layers.{head}.bias": start["bias"]}  # fmt: skip
-    model = subject.make_model([["embedding", V, D], *middle, ["linear", D, V]], state, **more)
+    vocab = len(start["bias"])
+    model = subject.make_model([["embedding", vocab, D], *middle, ["linear", D, vocab]], state, **more)
     return model, subject.make_optimizer(model, optimizer, **(ADAMW if optimizer == "adamw" else SGD))
 
 
@@ -175,8 +176,9 @@ def test_step_sizes(submission, reference, rand, shape):
     skill="generality", points=1, function="train_step", needs=("test_step_loss", "test_step_parameters")
 )
 def test_step_no_largest(submission, reference, rand):
-    """Has no longest row and no largest batch."""
-    compare(steps, submission, reference, weights(rand), text(rand, (2, rand.large()), (rand.large(), 2)))
+    """Has no longest row, no largest batch and no largest vocabulary."""
+    vocab, shapes = rand.large(200), ((2, rand.large()), (rand.large(), 2))
+    compare(steps, submission, reference, weights(rand, vocab=vocab), text(rand, *shapes, vocab=vocab))
 
 
 @pytest.mark.check(skill="generality", points=1, function="train_step", needs=STEP_IS_RIGHT)
@@ -345,9 +347,9 @@ def test_train_ragged(submission, reference, rand, optimizer):
 
 @pytest.mark.check(skill="generality", points=1, function="train", needs=TRAINING_IS_RIGHT)
 def test_train_no_largest(submission, reference, rand):
-    """Takes any number of batches, and has no longest row and no largest batch."""
-    shapes = [(2, rand.large()), (rand.large(), 2), *[(1, 2)] * rand.sizes(1, low=8)[0]]
-    compare(training, submission, reference, weights(rand), text(rand, *shapes))
+    """Takes any number of batches, and has no longest row, no largest batch and no largest vocabulary."""
+    vocab, shapes = rand.large(200), [(2, rand.large()), (rand.large(), 2), *[(1, 2)] * rand.sizes(1, low=8)[0]]
+    compare(training, submission, reference, weights(rand, vocab=vocab), text(rand, *shapes, vocab=vocab))
 
 
 @pytest.mark.check(skill="training", points=2, function="train", needs=TRAINING_IS_RIGHT, stage="when called again")

@@ -99,7 +99,7 @@ def test_padding_any_batch(submission, reference, name, lengths, max_len):
 )  # fmt: skip
 def test_padding_no_largest(submission, reference, rand):
     """Has no longest text and no largest batch."""
-    for texts, max_len in ((9, 2048 + rand.large()), (rand.large(), 5)):
+    for texts, max_len in ((3, 2048 + rand.large(300)), (rand.large(), 5)):
         lengths = lengths_of(rand, texts, max_len)
         assert_matches(submission.padding_mask(lengths, max_len), reference.padding_mask(lengths, max_len))
 

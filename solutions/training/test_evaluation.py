@@ -12,26 +12,27 @@ V, D = 7, 4
 RAGGED = [(3, 5), (1, 2), (2, 7)]
 
 
-def text(rand, *shapes, hidden=0.0):
+def text(rand, *shapes, hidden=0.0, vocab=V):
     """For each shape a batch: tokens, and what follows them; a share of the targets does not count."""
     found = []
     for rows, length in shapes:
-        ids = rand.integers(0, V, rows, length + 1)
+        ids = rand.integers(0, vocab, rows, length + 1)
         counts = rand.integers(0, 100, rows, length) >= 100 * hidden
         counts[0, 0] = True
         found.append((ids[:, :-1], ids[:, 1:].where(counts, torch.tensor(-100))))
     return found
 
 
-def weights(rand, bias=None):
+def weights(rand, bias=None, vocab=V):
     """Parameters of an embedding and of a linear head behind a dropout."""
-    bias = rand(V) if bias is None else bias
-    return {"layers.0.weight": rand(V, D) * 2, "layers.2.weight": rand(V, D) * 2, "layers.2.bias": bias}
+    bias = rand(vocab) if bias is None else bias
+    return {"layers.0.weight": rand(vocab, D) * 2, "layers.2.weight": rand(vocab, D) * 2, "layers.2.bias": bias}
 
 
 def learner(subject, state, **more):
     """A small model; its dropout hides everything in train mode and nothing in eval mode: no luck is in it."""
-    return subject.make_model([["embedding", V, D], ["dropout", 1.0], ["linear", D, V]], state, **more)
+    vocab = len(state["layers.2.bias"])
+    return subject.make_model([["embedding", vocab, D], ["dropout", 1.0], ["linear", D, vocab]], state, **more)
 
 
 def number(value):
@@ -171,9 +172,10 @@ def test_evaluate_other_sizes(submission, reference, rand):
 @pytest.mark.check(function="evaluate", skill="generality", points=1, needs="test_evaluate_one_batch",
                    stage="on large batches, or many")  # fmt: skip
 def test_evaluate_no_largest(submission, reference, rand):
-    """Takes any number of batches, and has no longest row and no largest batch."""
-    batches = text(rand, (2, rand.large(200)), (rand.large(200), 2), *[(1, 2)] * rand.sizes(1, low=50)[0])
-    compare(submission, reference, weights(rand), batches, training=False)
+    """Takes any number of batches, and has no longest row, no largest batch and no largest vocabulary."""
+    vocab, shapes = rand.large(200), [(2, rand.large(200)), (rand.large(200), 2)]
+    batches = text(rand, *shapes, *[(1, 2)] * rand.sizes(1, low=50)[0], vocab=vocab)
+    compare(submission, reference, weights(rand, vocab=vocab), batches, training=False)
 
 
 @pytest.mark.check(function="evaluate", skill="hygiene", points=0.5)

@@ -288,9 +288,14 @@ class Diagnostician:
         return changed, said
 
 
-def _tells(matcher: MistakeMatcher, probes: Collection[str], known: int, pair: int) -> bool:
-    """Return True if a pair of mistakes answers the probes that recognise the one, and the known one does not."""
-    return matcher.answers(pair, probes) and not matcher.answers(known, probes)
+def _tells(matcher: MistakeMatcher, only: Collection[str], known: int, pair: int) -> bool:
+    """Return True if a pair answers the probes that recognise the one mistake, on which the known one is nothing."""
+    outputs = matcher.outputs
+    for number, probe in enumerate(outputs.probes):
+        alone = outputs.answer(number, known & outputs.reached[number]) if probe.name in only else None
+        if probe.name in only and not same(alone, outputs.reference(probe), probe.atol):
+            return False
+    return matcher.answers(pair, only)
 
 
 def _first_difference(seen: Any, expected: Any, atol: float) -> tuple[Any, Any]:
