@@ -291,11 +291,10 @@ class Diagnostician:
 def _tells(matcher: MistakeMatcher, only: Collection[str], known: int, pair: int) -> bool:
     """Return True if a pair answers the probes that recognise the one mistake, on which the known one is nothing."""
     outputs = matcher.outputs
-    for number, probe in enumerate(outputs.probes):
-        alone = outputs.answer(number, known & outputs.reached[number]) if probe.name in only else None
-        if probe.name in only and not same(alone, outputs.reference(probe), probe.atol):
-            return False
-    return matcher.answers(pair, only)
+    telling = [(number, probe) for number, probe in enumerate(outputs.probes) if probe.name in only]
+    alone = [(outputs.answer(number, known & outputs.reached[number]), probe) for number, probe in telling]
+    is_nothing = all(same(answer, outputs.reference(probe), probe.atol) for answer, probe in alone)
+    return is_nothing and matcher.answers(pair, only)
 
 
 def _first_difference(seen: Any, expected: Any, atol: float) -> tuple[Any, Any]:

@@ -216,7 +216,7 @@ class LineFinder:
         """Return where the reference's next step should be, after one that is right."""
         steps, last = self.trace.steps, len(self.trace.steps) - 1
         if self._kind(first) == "Name":  # a function of its own is given something wrong, or turns it round inside
-            both = (self.trace.steps[first.index].value, first.right.value)
+            both = (steps[first.index].value, first.right.value)
             return None if all(map(is_array, both)) and relate(*both) == OPPOSITE else first
         if same(first.right.value, self.expected, 0.0) and steps[last].place.names == (RETURN,):
             return replace(first, index=self.trace.assigned(last))
@@ -224,9 +224,9 @@ class LineFinder:
             return unused
         rest = [trial for trial in mending if self._kind(trial) != "Name" and trial.index > first.index]
         alike = [trial for trial in rest if trial.right is first.right]
-        if wrong := next((trial for trial in alike if not self._is_right(trial)), None):
-            using = self._first_using_what_is_new(first, [each for each in alike if not self._is_right(each)])
-            return wrong if self._is_related(wrong) else using or self._last_right_of(first, alike)
+        if wrong := [trial for trial in alike if not self._is_right(trial)]:
+            using = self._first_using_what_is_new(first, wrong)
+            return wrong[0] if self._is_related(wrong[0]) else using or self._last_right_of(first, alike)
         if alike:
             return alike[-1]
         if not first.right.is_conditional:
