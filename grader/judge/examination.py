@@ -314,9 +314,9 @@ class Judge:
                 asked = [checks.transcript(check).submission for check in failed]
                 reference = self._watched_reference(lesson)
                 found.append(find_wrong_line(function, module, reference, asked, submission.source, passed))
+            anew = partial(self._check_anew, checks, submission)  # as above, by who has seen no hidden input
+            found += find_gradient_lines(submission.source, results, functions, anew)
         loaded.drop_output()
-        anew = partial(self._check_anew, checks, submission)  # as above, by who has seen no hidden input
-        found += find_gradient_lines(submission.source, results, functions, anew)
         return [line for line in found if line is not None]
 
     def _fixed_checks(self, lesson: Lesson) -> LessonChecks:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.factories import judge_source
 
 from grader.judge.processes.launcher import Launcher
-from grader.source.gradient_cuts import find_cuts, without
+from grader.judge.tracing.gradient_line import find_cuts, without
 
 ATTENTION = """import torch
 
