@@ -80,26 +80,28 @@ def _answer(work: LiveWork, request: dict[str, Any]) -> dict[str, Any]:
     lesson = work.run.context.lesson(request["lesson"])
     submission = _read(lesson, request["cells"], request.get("function", ""))
     answer = ACTS[request["do"]](work, lesson, submission)
-    if answer.get("passed") and (note := work.fill_file(lesson, _file_text(lesson, request))):
-        answer = {
-            **answer,
-            "html": answer["html"] + _frame(f"<p>{prose(note)}</p>"),
-            "text": f"{answer['text']}\n{note}",
-        }
+    if answer.get("passed") and (note := _fill_file(work, lesson, request)):
+        answer["html"] += _frame(f"<p>{prose(note)}</p>")
+        answer["text"] += f"\n{note}"
     return answer
 
 
-def _file_text(lesson: Lesson, request: dict[str, Any]) -> str:
-    function = request.get("function", "")
-    return as_file(request["cells"]) + (f"\n\n{lesson.functions[0].name} = {function}\n" if function else "")
+def _fill_file(work: LiveWork, lesson: Lesson, request: dict[str, Any]) -> str:
+    """Write what passes into the lesson's file; return what is to be said of that. The verdict stands in any case."""
+    try:
+        return work.fill_file(lesson, _with_name(as_file(request["cells"]), lesson, request.get("function", "")))
+    except SelfattendError as error:
+        return str(error)
 
 
 def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:
     submission = read_cells(cells, lesson.name)
-    if not function:
-        return submission
-    wanted = lesson.functions[0].name
-    return replace(submission, source=f"{submission.source}\n\n{wanted} = {function}\n")
+    return replace(submission, source=_with_name(submission.source, lesson, function))
+
+
+def _with_name(source: str, lesson: Lesson, function: str) -> str:
+    """Return a source in which the lesson's function is the one that the notebook calls otherwise, if it does."""
+    return f"{source}\n\n{lesson.functions[0].name} = {function}\n" if function else source
 
 
 def _check(work: LiveWork, lesson: Lesson, submission: Submission, verbose: bool = False) -> dict[str, Any]:
