@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 PIECE_EVENTS = 500  # of a template, in one piece of a streamed page
-BREAKS = re.compile(
-    r"(?<=\w)_(?=\w)|\((?=\S)|\.(?=[A-Za-z_])|(?<=\w)=(?=\w)"
-)  # after which a long line of code breaks well
+# after these a long line of code breaks well
+BREAKS = re.compile(r"(?<=\w)_(?=\w)|\((?=\S)|\.(?=[A-Za-z_])|(?<=\w)=(?=\w)")
 
 
 def render(name: str, context: Mapping[str, Any], folder: Path = TEMPLATES) -> str:

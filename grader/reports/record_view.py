@@ -75,6 +75,11 @@ class CheckLine(NamedTuple):
         return f"{self.inputs} inputs" if every else f"{self.inputs_alike} of {self.inputs} inputs"
 
 
+def prints_title(printed: str) -> str:
+    """Return what stands above what a learner's code printed: torch's warnings are among it."""
+    return "Your prints, and warnings" if "Warning: " in printed else "Your prints"
+
+
 def check_lines(checks: Iterable[CheckResult]) -> list[CheckLine]:
     """Group checks in the course's order. The ids of a check on several inputs differ in their brackets only."""
     groups: dict[tuple[str, str], list[CheckResult]] = {}

@@ -22,8 +22,6 @@ from grader.source.module_names import AT_IMPORT, EVERYTHING
 from grader.source.parse import TooDeep, TooLarge
 
 MAX_NODES = 100_000  # of all files together: exercises have a few thousand
-
-
 UNREAD = "a file that is not read"  # in the place of a name
 
 

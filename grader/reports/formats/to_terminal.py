@@ -14,7 +14,7 @@ from rich.text import Text
 
 from grader.model import CheckResult, Counterexample, LessonResult
 from grader.reports.formats.terminal_checks import CheckList, message_line, outcome_mark
-from grader.reports.record_view import TERMINAL_STATES, check_lines
+from grader.reports.record_view import TERMINAL_STATES, check_lines, prints_title
 from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, Layout, heading, prose
 from grader.terminal.text import clean, plural, score_bar, score_text
 
@@ -223,8 +223,7 @@ def _prints(result: LessonResult, layout: Layout) -> list[Text]:
     texts = [Text(line if layout.everything else line[:MAX_PRINT_COLUMNS]) for line in lines[:most]]
     if len(lines) > most:
         texts.append(Text(f"... {plural(len(lines) - most, 'more line')}: {layout.more} shows all", QUIET))
-    title = "Your prints, and warnings" if "Warning: " in text else "Your prints"
-    return [*heading(title), *(part for line in texts for part in layout.paragraph(2, line))]
+    return [*heading(prints_title(text)), *(part for line in texts for part in layout.paragraph(2, line))]
 
 
 def _counterexamples(examples: Sequence[Counterexample], layout: Layout) -> list[Text]:

@@ -19,6 +19,7 @@ from grader.reports.record_view import (
     course_title,
     lessons_of,
     notes_of,
+    prints_title,
 )
 from grader.terminal.text import plural
 
@@ -111,6 +112,7 @@ def lesson_view(name: str, title: str, lesson: LessonResult, before: float | Non
         "mistakes": [{"id": each.id, "suggests": each.suggests, **_split(each.says)} for each in lesson.mistakes],
         "weaknesses": [_split(text) for text in lesson.weaknesses if text not in named],
         "output": _text(lesson.output, MAX_PRINTED_LINES),
+        "prints_title": prints_title(lesson.output),
         "wrong": [] if lesson.state == "would-not-import" else [_check(line) for line in lines if _is_wrong(line)],
         "rest": [_check(line) for line in lines if not _is_wrong(line)],
         "skipped": sum(line.outcome == "skipped" for line in lines),
