@@ -36,17 +36,10 @@ from grader.judge.tracing.gradient_line import find_gradient_lines
 from grader.judge.tracing.shapes import TracedCall, trace_shapes
 from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, find_wrong_line
 from grader.judge.transcript.prefetch import may_be_asked_ahead
+from grader.judge.verdict import feedback
 from grader.judge.verdict.facts import Facts
-from grader.judge.verdict.feedback import (
-    next_lesson,
-    score_of,
-    settle_points,
-    strengths_of,
-    suggestions_for,
-    weaknesses_of,
-)
 from grader.judge.verdict.lesson_findings import Finding, find_mistakes, find_nothing_loaded, name_failures
-from grader.judge.verdict.messages import make_check_result
+from grader.judge.verdict.messages import PASSES_ON_CPU, make_check_result
 from grader.judge.verdict.outcome_mistakes import may_be_at_fault, name_randomness
 from grader.model import CheckResult, Course, Lesson, LessonResult, Submission, WrongLine
 from grader.model.picture import Picture
@@ -108,17 +101,23 @@ class Judge:
         Args:
             pictures: Takes those of what it answers, drawn after the verdict is found and within the lesson's limits.
         """
-        # it takes a reference that is here, on the same device
-        prefetch = (self.asks_ahead or self.workers.sharing) and self.device == "cpu" and self.answers.release is None
         checks = self.lesson_checks(lesson, seed)
-        loaded = LearnerFunctions(
-            checks, submission, self.workers, self.device, prefetch=prefetch and may_be_asked_ahead(submission)
-        )
-        return self._examine(checks, submission, loaded, hints_used, pictures)
+        ahead = (self.asks_ahead or self.workers.sharing) and not self.answers.release  # that takes a reference
+        loaded = LearnerFunctions(checks, submission, self.workers, prefetch=ahead and may_be_asked_ahead(submission))
+        result = self._examine(checks, submission, loaded, hints_used, pictures)
+        if not result.passed or self._device_for(lesson) == "cpu":
+            return result  # known mistakes are told by the numbers that the CPU gives
+        loaded = LearnerFunctions(checks, submission, self.workers, self.device)
+        result = self._examine(checks, submission, loaded, hints_used)
+        return result if result.passed else replace(result, notes=(PASSES_ON_CPU, *result.notes))
+
+    def _device_for(self, lesson: Lesson) -> str:
+        """Return where a lesson's code must run: a capstone trains small models, which the CPU does as fast."""
+        return "cpu" if lesson.kind == "capstone" else self.device
 
     def keep_fingerprints(self) -> None:
         """Keep what is computed of known mistakes for the commands that come after this one."""
-        self.kept = KeptFingerprints(self.course, self.device)
+        self.kept = KeptFingerprints(self.course)
 
     def examine_own(
         self,
@@ -175,7 +174,7 @@ class Judge:
 
         Raises LearnerError, WorkerError.
         """
-        with closing(LearnerFunctions(self.lesson_checks(lesson, seed), submission, self.workers, "cpu")) as loaded:
+        with closing(LearnerFunctions(self.lesson_checks(lesson, seed), submission, self.workers)) as loaded:
             yield from load_file(lesson.checks_path).build(loaded.load(), self.answers.rand(lesson, "build", seed))
 
     def trace(self, lesson: Lesson, submission: Submission) -> list[TracedCall]:
@@ -187,12 +186,11 @@ class Judge:
         if self.answers.release or not lesson.solution_path.is_file():
             return []
         checks = self._fixed_checks(lesson)
-        with closing(LearnerFunctions(checks, submission, self.workers, "cpu")) as loaded:
+        with closing(LearnerFunctions(checks, submission, self.workers)) as loaded:
             loaded.load()
             if (subject := loaded.load_watched()) is None:
                 return []
-            module = WatchedModule(subject, hook_expressions(submission.source)[1])
-            found = []
+            module, found = WatchedModule(subject, hook_expressions(submission.source)[1]), []
             for function in lesson.kinds:
                 asked = [
                     checks.transcripts[each.name].submission
@@ -212,7 +210,7 @@ class Judge:
         Raises:
             LearnerError, WorkerError: The submission cannot be loaded.
         """
-        with closing(LearnerFunctions(self._fixed_checks(lesson), submission, self.workers, "cpu")) as loaded:
+        with closing(LearnerFunctions(self._fixed_checks(lesson), submission, self.workers)) as loaded:
             return list(self._draw(lesson, loaded))
 
     def _draw(self, lesson: Lesson, loaded: LoadedSubmission) -> Iterator[Picture]:
@@ -279,12 +277,12 @@ class Judge:
     def _check(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> list[CheckResult]:
         """Run the checks and settle what each earns."""
         outcomes = run_checks(checks, submission, loaded)
-        return settle_points([make_check_result(outcome, checks.lesson, submission) for outcome in outcomes])
+        return feedback.settle_points([make_check_result(outcome, checks.lesson, submission) for outcome in outcomes])
 
     def _check_anew(self, checks: LessonChecks, submission: Submission, source: str) -> list[CheckResult]:
         """Return the results of another source in the place of the submission's. Raises LearnerError."""
         changed = replace(submission, source=source)
-        with closing(LearnerFunctions(checks, changed, self.workers, self.device)) as loaded:
+        with closing(LearnerFunctions(checks, changed, self.workers)) as loaded:
             loaded.load()
             return self._check(checks, changed, loaded)
 
@@ -366,7 +364,7 @@ class Judge:
         lesson, release = lesson_checks.lesson, self.answers.release
         checks, named = finding.checks, finding.named
         passed = bool(checks) and all(check.passed for check in checks)
-        following = next_lesson(self.course, lesson.name, self.next_lessons)
+        following = feedback.next_lesson(self.course, lesson.name, self.next_lessons)
         uses = [
             name
             for name in submission.siblings
@@ -378,16 +376,16 @@ class Judge:
         return LessonResult(
             lesson=lesson.name,
             state=finding.state,
-            score=score_of(checks),
+            score=feedback.score_of(checks),
             passed=passed,
-            device=self.device,
+            device=self._device_for(lesson),
             seed=lesson_checks.seed,
             duration_s=0.0,
             checks=tuple(checks),
             mistakes=tuple(named),
-            strengths=strengths_of(checks),
-            weaknesses=() if passed else weaknesses_of(checks, named, finding.stages, finding.lines, runs),
-            suggestions=suggestions_for(lesson, passed, named, checks, following, uses, compare=not release),
+            strengths=feedback.strengths_of(checks),
+            weaknesses=() if passed else feedback.weaknesses_of(checks, named, finding.stages, finding.lines, runs),
+            suggestions=feedback.suggestions_for(lesson, passed, named, checks, following, uses, compare=not release),
             counterexamples=tuple(finding.counterexamples),
             lines=tuple(finding.lines),
             output=output,

@@ -40,8 +40,8 @@ def cache_folder() -> Path | None:
 class KeptFingerprints:
     """The fingerprints of a course's known mistakes in the user's cache folder."""
 
-    def __init__(self, course: Course, device: str) -> None:
-        self._course, self._device = course, device
+    def __init__(self, course: Course) -> None:
+        self._course = course
         self._folder = cache_folder()
         self._kept: dict[Path, int] = {}  # how many each file holds
 
@@ -70,15 +70,15 @@ class KeptFingerprints:
 
     @cached_property
     def _digest(self) -> str:
-        return _digest(self._course, self._device)
+        return _digest(self._course)
 
     def _path(self, lesson: Lesson, outputs: MistakeOutputs) -> Path | None:
         return self._folder and self._folder / f"{lesson.name}.{outputs.mistake_set.function}.{self._digest}.json"
 
 
-def _digest(course: Course, device: str) -> str:
+def _digest(course: Course) -> str:
     """Return a digest of all that fingerprints depend on: course, engine, libraries, machine."""
-    found: list[Any] = [digest(course), device, sys.version, platform.machine(), ENGINE.as_posix()]
+    found: list[Any] = [digest(course), sys.version, platform.machine(), ENGINE.as_posix()]
     for part in PARTS:
         for path in sorted((ENGINE / part).rglob("*.py")):
             stat = path.stat()

@@ -161,7 +161,7 @@ class ModuleHost:
             if missing or unexpected:  # so there are numbers that nobody gives
                 made = self._make(request)
                 load_state(made, state)
-        if request.get("device"):
+        if request.get("device") and hasattr(made, "state_dict"):
             made.to(request["device"])
         return {"handle": self._keep(made), "missing": missing, "unexpected": unexpected, "by_shape": by_shape}
 

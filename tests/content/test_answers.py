@@ -20,10 +20,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import torch
 from support.answers import ANSWERS, answer_at, edited_answers, read_answer
 from support.factories import course, run_judge
 from support.repeat import SOAK, rarely
 
+from grader.judge import session
 from grader.judge.course_files import load_file
 from grader.judge.examination import Judge
 from grader.judge.processes.launcher import Launcher
@@ -145,6 +147,37 @@ def test_a_wrong_answer_gets_its_true_name(path: Path, verdict_on: Verdicts) -> 
     assert result.score is not None and result.score < 10.0
     assert named - OF_THE_ENGINE == set() if what_it_is(path) == "?" else named == ids_in(path), complaint(result)
     assert result.weaknesses
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="needs a CUDA device: run `pytest -m gpu` on a machine with one"
+)
+@pytest.mark.parametrize("lesson", course().lessons)
+def test_a_gpu_changes_no_verdict(lesson: str) -> None:
+    """A right answer passes on a GPU too, and mistakes have the names there that they have on the CPU."""
+    rights, wrongs = ([path for path in paths if path.parent.name == lesson] for paths in (RIGHT, WRONG))
+    some = [*rights, *wrongs] if SOAK > 1 else [*rights[:4], *wrongs[:2]]
+
+    def drive(judge: Judge) -> dict[Path, LessonResult]:
+        vars(judge)["_find_lines"] = lambda *_: []
+        return judge_answers(judge, some)
+
+    with session.with_workers(course(), "cuda") as (launcher, device):
+        found = run_judge(launcher, lesson, drive, device=device)
+
+    wrong = {}
+    for path, result in found.items():
+        named = {mistake.id for mistake in result.mistakes}
+        if path.stem.startswith("right_"):
+            as_on_cpu = result.score == 10.0
+        elif what_it_is(path) == "?":
+            as_on_cpu = not result.passed and not named - OF_THE_ENGINE
+        else:
+            as_on_cpu = not result.passed and named == ids_in(path)
+        if not as_on_cpu:
+            wrong[path.stem] = (result.score, named, complaint(result))
+    assert not wrong, "\n".join(f"{name}: {what}" for name, what in wrong.items())
 
 
 @pytest.mark.parametrize("lesson", course().lessons)

@@ -14,6 +14,8 @@ from threading import Event
 
 import pytest
 from support.factories import course as transformers
+from support.factories import judge_source
+from support.repeat import rarely
 from support.run_in_worker import launched, run
 from support.run_in_worker import tiny as patient_course
 
@@ -23,6 +25,7 @@ from grader.judge import session
 from grader.judge.processes import isolation_policy
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import ForkServerLauncher, SpawnLauncher, start_launcher
+from grader.judge.verdict.messages import PASSES_ON_CPU
 from grader.model import Course, Submission
 
 TINY = Path(__file__).parents[1] / "courses/tiny"
@@ -310,3 +313,27 @@ def test_an_interrupt_before_the_with_has_begun_is_told_once(monkeypatch):
     del context
 
     assert told == [] and signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize(
+    "lesson", rarely(name for name, each in transformers().lessons.items() if each.kind != "capstone")
+)
+def test_what_passes_on_the_cpu_is_run_on_the_other_device_too(lesson, launcher):
+    """A reference passes there as well; another name of the CPU stands for a GPU."""
+    files = {name: (f"{name}.py", each.solution_path.read_text()) for name, each in transformers().lessons.items()}
+
+    result = judge_source(launcher, lesson, files.pop(lesson)[1], siblings=files, device="cpu:0")
+
+    assert (result.score, result.device) == (10.0, "cpu:0"), result.weaknesses
+
+
+def test_what_fails_on_the_other_device_alone_is_told_so(launcher):
+    """The verdict is that of the other device then; what is wrong on the CPU already is told by the CPU's numbers."""
+    source = transformers().lessons["softmax"].solution_path.read_text()
+    only_there = judge_source(launcher, "softmax", source, device="meta")  # where tensors have no data
+    everywhere = judge_source(launcher, "softmax", "def softmax(x, dim=-1):\n    return x.exp()\n", device="meta")
+
+    assert not only_there.passed
+    assert only_there.notes[0] == PASSES_ON_CPU
+    assert PASSES_ON_CPU not in everywhere.notes
+    assert [mistake.id for mistake in everywhere.mistakes]

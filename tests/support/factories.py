@@ -24,7 +24,13 @@ def course() -> Course:
 
 
 def run_judge(
-    launcher: Launcher, lesson: str, drive: Callable[[Judge], Any], of: Course | None = None, *, known: bool = False
+    launcher: Launcher,
+    lesson: str,
+    drive: Callable[[Judge], Any],
+    of: Course | None = None,
+    *,
+    known: bool = False,
+    device: str = "cpu",
 ) -> Any:
     """Run `drive(judge)` for one lesson and return what it returns.
 
@@ -37,9 +43,9 @@ def run_judge(
             the_course, [the_course.lessons[lesson]], launcher, "cpu", lambda judge: answers.append(drive(judge))
         )
         return answers[0]
-    judge = Judge(the_course, open_course_answers(the_course), _collected(the_course.root, lesson), launcher, "cpu")
+    judge = Judge(the_course, open_course_answers(the_course), _collected(the_course.root, lesson), launcher, device)
     if known:
-        vars(judge).update(_knowledge_of(the_course.root, lesson))
+        vars(judge).update(_knowledge_of(the_course.root, lesson, device))
     return drive(judge)
 
 
@@ -51,11 +57,12 @@ def judge_source(
     seed: int = 7,
     of: Course | None = None,
     siblings: dict[str, tuple[str, str]] | None = None,
+    device: str = "cpu",
 ) -> LessonResult:
     """Return the verdict on `source` as a learner's file of `lesson`."""
     submission = Submission(lesson, f"{lesson}.py", source, siblings or {})
     examine = lambda judge: judge.examine(judge.course.lessons[lesson], submission, seed)
-    return run_judge(launcher, lesson, examine, of, known=True)
+    return run_judge(launcher, lesson, examine, of, known=True, device=device)
 
 
 @cache
@@ -68,6 +75,6 @@ def _collected(root: Path, lesson: str) -> CheckRunner:
 
 
 @lru_cache(maxsize=8)
-def _knowledge_of(_root: Path, _lesson: str) -> dict[str, dict[str, Any]]:
+def _knowledge_of(_root: Path, _lesson: str, _device: str) -> dict[str, dict[str, Any]]:
     """What a judge works out about a lesson and keeps for all learners of a class: here, for all tests of a process."""
     return {"_diagnosticians": {}, "_fixed": {}, "_references": {}}

@@ -18,6 +18,7 @@ from support.course_files import ROOT
 from support.factories import course
 
 from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
+from grader.judge import session
 from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.isolation_policy import policy_for
@@ -669,9 +670,9 @@ def test_a_worker_that_cannot_be_protected_is_our_fault():
 @pytest.mark.skipif(
     not torch.cuda.is_available(), reason="needs a CUDA device: run `pytest -m gpu` on a machine with one"
 )
-def test_a_worker_runs_on_the_gpu(launcher_with):
+def test_a_worker_runs_on_the_gpu():
     """The same calls with the device set to cuda run there and give the same values."""
-    with launcher_with(LIMITS) as launcher:
+    with session.with_workers(course(), "cuda") as (launcher, _):
         worker = loaded(launcher, "def f(x):\n    assert x.is_cuda\n    return x * 2\n")
         observed = RemoteModule(worker, {"f": "function"}, device="cuda").f.observe(torch.ones(3))
         worker.close()

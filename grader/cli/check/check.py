@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MISSING = 2
 SHORT_SEEDS = 1_000_000  # their number: one is typed again, and is no secret from whoever checks their own work
 DEVICE = click.Choice(["auto", "cpu", "cuda"])
-DEVICE_HELP = "Where your code runs; auto takes a GPU where there is one."
+DEVICE_HELP = "Where your code must run beside the CPU; auto takes a GPU where there is one."
 
 
 @click.command("check")

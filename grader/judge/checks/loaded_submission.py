@@ -130,7 +130,13 @@ class LearnerFunctions(LoadedSubmission):
     """A learner's functions in a worker, which is replaced when it dies."""
 
     def __init__(
-        self, checks: LessonChecks, submission: Submission, workers: Workers, device: str, *, prefetch: bool = False
+        self,
+        checks: LessonChecks,
+        submission: Submission,
+        workers: Workers,
+        device: str = "cpu",
+        *,
+        prefetch: bool = False,
     ) -> None:
         super().__init__(checks)
         self.submission, self.workers, self.device = submission, workers, device

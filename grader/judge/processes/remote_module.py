@@ -167,7 +167,13 @@ class RemoteFunction:
         return reply["value"]
 
     def on_fake_device(self, *args: Any, **kwargs: Any) -> tuple[Any, bool]:
-        """Call it with every tensor on a fake device; return the value, and whether it stayed on that device."""
+        """Call it with every tensor on a fake device; return the value, and whether it stayed on that device.
+
+        On a GPU that is the other device.
+        """
+        if (device := self._subject._device) != "cpu":
+            reply = self._ask(args, kwargs)
+            return reply["value"], reply["devices"] == (device.partition(":")[0],)
         reply = self._ask(args, kwargs, elsewhere=True)
         return reply["value"], bool(reply["there"])
 
@@ -258,7 +264,7 @@ class RemoteModule(CallableModule):
     def ask(self, operation: str, **content: Any) -> dict[str, Any]:
         if self._seed is not None:
             content["seed"], self._seed = self._seed, None
-        if self._device != "cpu" and not content.get("elsewhere"):
+        if self._device != "cpu":
             content["device"] = self._device
         try:
             reply = self._worker.request(operation, **pack(content))

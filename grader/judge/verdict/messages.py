@@ -12,6 +12,7 @@ from grader.judge.values.compare import is_array, kind_of, show
 from grader.model import CheckResult, Lesson, Submission
 
 ONLY_FORM = "But for that, it is right here: such a fault is counted once."
+PASSES_ON_CPU = "On the CPU all its checks pass: what is said here is of the GPU."
 
 
 def make_check_result(outcome: Outcome, lesson: Lesson, submission: Submission) -> CheckResult:
