@@ -12,25 +12,27 @@ from grader.api.checks import assert_matches, assert_shape, assert_unchanged, fa
 V, D = 17, 6  # vocabulary and width; no text here has as many tokens
 
 
-def weights(rand):
-    """What the model and `pick` consist of."""
-    return {"table": rand(V, D), "head": rand(V, D), "bias": rand(V), "mix": rand(V, V), "shift": rand(V)}
+def weights(rand, tokens=V):
+    """What the model and `pick` consist of, for a vocabulary of this size."""
+    names, shapes = ("table", "head", "bias", "mix", "shift"), ((D,), (D,), (), (tokens,), ())
+    return {name: rand(tokens, *shape) for name, shape in zip(names, shapes, strict=True)}
 
 
 def writer(subject, drawn, training=False):
     """The model and `pick`. In train mode the model's dropout hides everything, so that no luck is in it."""
-    layers = [["embedding", V, D], ["fading_sum"], ["dropout", 1.0], ["linear", D, V]]
+    tokens = len(drawn["table"])
+    layers = [["embedding", tokens, D], ["fading_sum"], ["dropout", 1.0], ["linear", D, tokens]]
     state = {"layers.0.weight": drawn["table"], "layers.3.weight": drawn["head"], "layers.3.bias": drawn["bias"]}
     model = subject.make_model(layers, state, training=training)
     mix = {"layers.0.weight": drawn["mix"], "layers.0.bias": drawn["shift"]}
-    pick = subject.make_model([["linear", V, V], ["argmax"]], mix)
+    pick = subject.make_model([["linear", tokens, tokens], ["argmax"]], mix)
     pick.shown = "pick"
     return model, pick
 
 
-def texts(rand, batch, length):
+def texts(rand, batch, length, tokens=V):
     """Random texts."""
-    return rand.integers(0, V, batch, length)
+    return rand.integers(0, tokens, batch, length)
 
 
 def written(subject, drawn, ids, new, most, training=False):
@@ -39,9 +41,9 @@ def written(subject, drawn, ids, new, most, training=False):
     return subject.generate(model, ids, new, most, pick)
 
 
-def compare(submission, reference, rand, batch, length, new, most, **how):
+def compare(submission, reference, rand, batch, length, new, most, tokens=V, **how):
     """Both write the same."""
-    drawn, ids = weights(rand), texts(rand, batch, length)
+    drawn, ids = weights(rand, tokens), texts(rand, batch, length, tokens)
     expected = written(reference, drawn, ids, new, most, **how)
     assert_matches(written(submission, drawn, ids, new, most, **how), expected)
 
@@ -109,13 +111,13 @@ def test_other_sizes(submission, reference, rand):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="for long texts, or many")
 def test_no_largest(submission, reference, rand):
-    """Has no longest prompt, largest batch, window or number of new tokens."""
+    """Has no longest prompt, largest batch, vocabulary, window or number of new tokens."""
     for batch, length, new, most in (
         (1, rand.large(200), 2, 201),
         (rand.large(200), 2, 2, 9),
         (1, 3, *rand.sizes(2, low=12)),
     ):
-        compare(submission, reference, rand, batch, length, new, most)
+        compare(submission, reference, rand, batch, length, new, most, rand.large(200))
 
 
 @pytest.mark.check(skill="generality", points=0.5, needs="test_shape", stage="where every text gets token {token}")

@@ -170,25 +170,27 @@ def test_dtype_and_device(submission, reference, rand):
 # --- generate_cached --------------------------------------------------------------------------------------------------
 
 
-def weights(rand):
-    """What the model and `pick` consist of."""
-    return [rand(*shape) for shape in ((V, D), (V, D), (V,), (V, V), (V,))]
+def weights(rand, tokens=V):
+    """What the model and `pick` consist of, for a vocabulary of this size."""
+    return [rand(tokens, *shape) for shape in ((D,), (D,), (), (tokens,), ())]
 
 
 def writer(subject, numbers, training=False):
     """The model and `pick`. In train mode the model's dropout hides everything, so that no luck is in it."""
     table, head, bias, mix, shift = numbers
-    layers = [["embedding", V, D], ["fading_sum"], ["dropout", 1.0], ["linear", D, V]]
+    tokens = len(table)
+    layers = [["embedding", tokens, D], ["fading_sum"], ["dropout", 1.0], ["linear", D, tokens]]
     state = {"layers.0.weight": table, "layers.3.weight": head, "layers.3.bias": bias}
     model = subject.make_model(layers, state, training=training, cached=True)
-    pick = subject.make_model([["linear", V, V], ["argmax"]], {"layers.0.weight": mix, "layers.0.bias": shift})
+    mixed = {"layers.0.weight": mix, "layers.0.bias": shift}
+    pick = subject.make_model([["linear", tokens, tokens], ["argmax"]], mixed)
     pick.shown = "pick"
     return model, pick
 
 
-def texts(rand, batch, length):
+def texts(rand, batch, length, tokens=V):
     """Random texts."""
-    return rand.integers(0, V, batch, length)
+    return rand.integers(0, tokens, batch, length)
 
 
 def written(subject, numbers, ids, new, **how):
@@ -197,9 +199,9 @@ def written(subject, numbers, ids, new, **how):
     return subject.generate_cached(model, ids, new, pick)
 
 
-def compare_texts(submission, reference, rand, batch, length, new, **how):
+def compare_texts(submission, reference, rand, batch, length, new, tokens=V, **how):
     """Both write the same."""
-    numbers, ids = weights(rand), texts(rand, batch, length)
+    numbers, ids = weights(rand, tokens), texts(rand, batch, length, tokens)
     expected = written(reference, numbers, ids, new, **how)
     assert_matches(written(submission, numbers, ids, new, **how), expected)
 
@@ -242,9 +244,9 @@ def test_other_text_sizes(submission, reference, rand):
 
 @pytest.mark.check(skill="generality", points=2, needs="test_text_shape", stage="for long texts, or many", **WRITING)
 def test_texts_no_largest(submission, reference, rand):
-    """Has no longest prompt, largest batch or number of new tokens."""
+    """Has no longest prompt, largest batch, vocabulary or number of new tokens."""
     for batch, length, new in ((1, rand.large(200), 2), (rand.large(200), 2, 2), (1, 3, rand.sizes(1, low=12)[0])):
-        compare_texts(submission, reference, rand, batch, length, new)
+        compare_texts(submission, reference, rand, batch, length, new, rand.large(200))
 
 
 @pytest.mark.check(
