@@ -366,9 +366,8 @@ for coding, changes in {"": {"pre_sum1": "x + F.dropout(heard, 0.1)", "post_sum1
           "random in each call (new weights, say).", "Take the dropout out (`F.dropout` never stops by itself), and "
           "make modules in `__init__`, not in `forward`.", coding=coding, only=("two calls",), **changes)
 DROPPED = "x + F.dropout(heard, 0.1, self.training)"
-alone("bl-dropout", "The block has dropout: in training mode two calls differ. The exercise asks for none.",
-      "Take the dropout out, or set its probability to 0.", only=("in training mode",),
-      pre_sum1=DROPPED, post_sum1=DROPPED)
+alone("bl-dropout", "The block has dropout: in training mode two calls differ. The exercise asks for none.", "Take the "
+      "dropout out, or set its probability to 0.", only=("in training mode",), pre_sum1=DROPPED, post_sum1=DROPPED)
 block.common("bl", "view", "detached", alone=True)
 
 # --- just as right

@@ -78,6 +78,8 @@ mistake("cm-inverted", "Your mask is inverted: it says which keys are blocked, w
         "Turn it around with `~` (or compare the other way), so that True = may attend.", meaning="~value")
 mistake("cm-no-self", "Your diagonal is False: no token may attend to itself. Query 0 then has no key, and its softmax "
         "is 0/0.", "Use `<=` instead of `<`, or `tril` with diagonal 0.", allow="keys < queries")
+mistake("cm-row-empty", "Row 0 of your mask is empty: the first token may attend to nothing; its softmax is 0/0.",
+        "Begin with row 0, where key 0 alone is True.", allow="(keys <= queries) & (queries > 0)")
 mistake("cm-one-future", "Each token sees one too far: the diagonal above the main one is True. That is the answer to "
         "be guessed.", "Stop at the main diagonal: query i sees keys 0 to i.", allow="keys <= queries + 1")
 mistake("cm-all-true", "Your mask is True everywhere: nothing is blocked, and every token sees its whole future.",

@@ -226,8 +226,7 @@ for x, num_heads, own in (
 
 # --- split and merge, as above
 attend.include(split, without=("hd-split-folded", "hd-split-view (batch and heads in one axis)", "hd-split-list",
-                               "hd-split-wrong-axes (B d_head T H)", "hd-detached", "hd-dtype", "hd-in-place",
-                               "hd-squeezed"))
+                  "hd-split-wrong-axes (B d_head T H)", "hd-detached", "hd-dtype", "hd-in-place", "hd-squeezed"))
 attend.include(merge, without=("hd-merge-along-sequence", "hd-merge-not-joined", "hd-merge-axis-lost", "hd-detached",
                                "hd-dtype", "hd-in-place", "hd-view"))
 
@@ -253,6 +252,8 @@ for coding, made in (
             alone="w_q" not in coding and coding != "w_k for the queries", **taking(made))
 alone("hd-projection-shared", "The keys are made from the queries: all three are projections of x itself.", "Write `x "
       "@ w_k.T`.", coding="in a chain", project="x @ w_q.T, x @ w_q.T @ w_k.T, x @ w_v.T")
+alone("hd-projection-shared", "The keys are made from the queries, and the values from the keys.", "Project x itself "
+      "each time.", coding="x overwritten", project="x @ w_q.T, x @ w_q.T @ w_k.T, x @ w_q.T @ w_k.T @ w_v.T")
 for coding, made in (("w_k and w_v", "qvk"), ("w_q and w_v", "vkq"), ("all three, in a ring", "kvq"),
                      ("all three, in the other ring", "vqk")):
     mistake("hd-projections-exchanged", f"The weights are exchanged: {coding}.", "Queries come from w_q, keys from "

@@ -87,6 +87,8 @@ for size in ((1, 2), (2, 2), (1, 4), (2, 4), (3, 4), (4, 6)):
 mistake("pe-halves", "All sines come first, then all cosines. Here they alternate.",
         "Put the sines into columns 0::2 and the cosines into columns 1::2 (or stack the two on a last "
         "axis and flatten).", lay="torch.cat((value[:, 0::2], value[:, 1::2]), dim=1)")
+mistake("pe-pair-columns", "Pair i stands in columns i and i + 1: each sine overwrites the cosine before it.", "Put "
+        "pair i in columns 2i and 2i + 1.", lay="torch.cat((value[:, ::2], value[:, -1:], 0 * value[:, 3::2]), dim=1)")
 mistake("pe-swapped", "Sine and cosine have changed places: your even columns are cosines.",
         "Put the sines into the even columns 0, 2, 4, ... and the cosines into the odd ones.",
         waves="torch.stack((angles.cos(), angles.sin()), dim=-1)")
@@ -159,10 +161,8 @@ for coding, keep in (("", "value.long()"), ("float again", "value.long().float()
 mistake("pe-is-parameter", "Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer "
         "would change it. This encoding is fixed.", "Return a plain tensor; a module keeps it as a buffer, with "
         "`register_buffer`.", hold="torch.nn.Parameter(value)")
-mistake("pe-fixed-size", "Your table has the same number of rows whatever `seq_len` is.",
-        "Build it for `seq_len` positions, or cut the first `seq_len` rows from the longer table.", only=("the length",
-        ), take_seq_len="5000")
-
+mistake("pe-fixed-size", "Your table has the same number of rows whatever `seq_len` is.", "Build it for `seq_len` "
+        "positions, or cut the first `seq_len` rows from the longer table.", only=("the length",), take_seq_len="5000")
 mistake("pe-fixed-size", "Your table is cut from one of fixed length: for a longer sequence it comes out too short.",
         "Build it for `seq_len` positions at every call, so that there is no longest length.",
         coding="up to a largest length", only=("5001 positions",), number="torch.arange(5000.0)[:seq_len]")
@@ -172,9 +172,8 @@ mistake("pe-row-zero", "Row 0 of your table is 0: position 0 has a row like any 
 mistake("pe-scaled", "Your whole table is multiplied by √d_model. That factor is for embeddings, which are added to "
         "it.", "Return plain sines and cosines, between -1 and 1.", hold="value * value.size(-1) ** 0.5")
 mistake("pe-row-parity", "Sine and cosine go by the row: even positions have sines only, odd ones cosines only.",
-        "They go by the column: sines into `[:, 0::2]`, cosines into `[:, 1::2]`.",
-        waves="torch.where((torch.arange(seq_len) % 2 == 0)[:, None, None], angles.sin().unsqueeze(-1), "
-              "angles.cos().unsqueeze(-1)).expand(-1, -1, 2)")
+        "They go by the column: sines into `[:, 0::2]`, cosines into `[:, 1::2]`.", waves="torch.where("
+        "positions[:, None, None] % 2 == 0, angles.sin().unsqueeze(-1), angles.cos().unsqueeze(-1)).expand(-1, -1, 2)")
 mistake("pe-exponent-by-length", "Your exponents are 2i divided by the number of positions, so a position has another "
         "row in every sentence length.", "Divide by the width: 2i/d_model.", exponents="even / seq_len")
 mistake("pe-divided-outside", "You divide the sines and cosines by 10000^(2i/d_model), not the position inside them: "
@@ -204,8 +203,7 @@ angles = positions.unsqueeze(1) / 10000.0 ** (2 * (column // 2) / d_model)
 return """
 right("zeros and the exponential", exponents="even * (-math.log(10000.0) / d_model)", rate="torch.exp(exponents)",
       waves=FILL)
-right("zeros and a power", turn="positions.unsqueeze(1) / torch.pow(10000, torch.arange(0, d_model, 2) / d_model)",
-      waves=FILL)
+right("zeros and a power", turn="positions.unsqueeze(1) / torch.pow(10000, even / d_model)", waves=FILL)
 right("loops over positions and pairs", waves="""table = torch.zeros(seq_len, d_model)
 for p in range(seq_len):
     for i in range(d_model // 2):
