@@ -275,11 +275,15 @@ def test_reading(submission, reference, rand, name):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_readings_example", function="readings",
                    stage="on {what}")  # fmt: skip
-@pytest.mark.parametrize("what", ["a single head", "narrow heads", "wide heads"])
+@pytest.mark.parametrize("what", ["a single head", "narrow heads", "wide heads", "wide heads of short queries"])
 def test_other_heads(submission, reference, rand, what):
     """Takes any number of heads, also where the width that is asked for is the first one, or none."""
-    widths = {"a single head": (900,), "narrow heads": (2, 3, 5), "wide heads": (700, 1000)}
-    read(submission, reference, draw_heads(rand, 31, 16, widths[what]))
+    wide = (700, 1000, 900)
+    widths = {"a single head": (900,), "narrow heads": (2, 3, 5)}.get(what, wide)
+    heads = draw_heads(rand, 31, 16, widths)
+    if "short" in what:  # where 1/√d_k is too small already, and a number like 1/4 would do
+        heads = [(q * (8.0 / q.size(-1) ** 0.5), *others) for q, *others in heads]
+    read(submission, reference, heads)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_readings_example", function="readings",

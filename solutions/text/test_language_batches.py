@@ -59,7 +59,8 @@ def test_parts(submission, reference, rand):
 @pytest.mark.check(skill="values", points=1, function="split", stage="where no share is given")
 def test_default_share(submission, reference, rand):
     """Takes nine tenths for training where no share is given."""
-    compare_parts(submission, reference, rand.integers(0, MANY, 30))
+    for length in (30, 10 * rand.large()):
+        compare_parts(submission, reference, rand.integers(0, MANY, length))
 
 
 @pytest.mark.check(skill="generality", points=1, function="split", stage="for a share of {share}")

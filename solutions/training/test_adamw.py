@@ -30,12 +30,12 @@ def triple(value):
     return value
 
 
-def compare(submission, reference, given, t, **options):
+def compare(submission, reference, given, t, atol=1e-4, **options):
     """One step equals the reference's."""
     value = triple(submission.adamw_step(*given, t, **options))
     expected = reference.adamw_step(*given, t, **options)
     for name, mine, right in zip(("param", "m", "v"), value, expected, strict=True):
-        assert_matches(mine, right, hint=f"This is {name}.")
+        assert_matches(mine, right, atol, hint=f"This is {name}.")
 
 
 def run(subject, param, grads, **options):
@@ -94,6 +94,9 @@ def test_defaults(submission, reference, rand):
     """Has the defaults of the statement."""
     param, grad, m, v = state(rand, *SHAPE)
     compare(submission, reference, (100.0 * param, grad, m, v), 2)
+    param, grad, m, v = state(rand, *SHAPE, dtype=torch.float64)
+    tiny = 1e-8  # as eps is
+    compare(submission, reference, (1000.0 * param, tiny * grad, tiny * m, tiny**2 * v), 2, atol=1e-7)
 
 
 @pytest.mark.check(skill="stability", points=1, needs="test_three_tensors", stage="where no gradient ever came")
