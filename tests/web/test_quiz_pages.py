@@ -20,6 +20,7 @@ from grader.course import load
 from grader.quiz.kinds import KINDS
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
+from grader.web.questions.code_marks import mark_code
 
 
 class Sitting:
@@ -107,6 +108,19 @@ def test_only_lines_that_are_asked_for_are_numbered(sitting: Sitting, kind: str)
     pages += map(sitting.visitor.read, (f"{address}/mark", "/report"))
 
     assert [("<pre" in page, 'class="numbered"' in page) for page in pages] == [(True, kind == "bug")] * 3
+
+
+@pytest.mark.parametrize("text, shown", [
+    ("x.view(B, T * H)", "`x.view(B, T * H)`"),
+    ("Does m = x.sum(dim=1), in split_heads, change x?", "Does `m = x.sum(dim=1)`, in `split_heads`, change x?"),
+    ("Is keepdim=True needed, e.g. for d_k = 4?", "Is `keepdim=True` needed, e.g. for d_k = 4?"),
+    ("its `dim` is x.shape", "its `dim` is x.shape"),
+    ("(2, 3)", "`(2, 3)`"), ("yes", "yes"), ("0.25, 0.5", "0.25, 0.5"),
+    ("H = 4", "H = 4"), ("decoder (GPT)", "decoder (GPT)"),
+])  # fmt: skip
+def test_code_is_told_from_words_and_sizes(text: str, shown: str) -> None:
+    """Questions are written for a terminal, without marks: a call or a setting is code, words and numbers not."""
+    assert mark_code(text) == shown
 
 
 @pytest.mark.parametrize("kind, typed, shown", [
@@ -218,6 +232,22 @@ def test_the_report_shows_the_scores_that_were_seen(tmp_path: Path) -> None:
     assert f'<th scope="row">softmax</th><td class="r">{told}</td>' in report
     assert re.search(rf'href="/lesson/softmax".{{0,200}}\b{re.escape(told)}\b', first, re.DOTALL)
     assert f"best {told}" in learn("list", cwd=workspace, course=ROOT).stdout
+
+
+def test_code_in_a_question_stands_in_the_font_of_code(tmp_path: Path) -> None:
+    """In the text, the options and the explanation, as it is asked, marked and told in the report."""
+    workspace = start_workspace(tmp_path / "work", ROOT)
+    with Store.open(workspace / ".selfattend" / "progress.db") as store:
+        planned = QuizLog(store.database).begin_session("quiz", ["softmax"], [("softmax.changed", 1)])
+    address = f"/quiz/{planned.session.id}"
+    with make_server(workspace, ROOT) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        pages = [visitor.read(address)]
+        visitor.ask("POST", address, "family=softmax.changed&attempt=1&certainty=%3F")
+        pages += map(visitor.read, (f"{address}/mark", "/report"))
+    for page in pages:
+        assert "<code>m = x.amax()</code>" in page and page.count("<span><code>") > 2
 
 
 def test_an_exam_shows_no_mark_before_its_end(sitting: Sitting) -> None:

@@ -34,6 +34,7 @@ from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import unwrap
 from grader.web.formula import formula_html
 from grader.web.page import read_form, show_page
+from grader.web.questions.code_marks import mark_code
 from grader.web.questions.open_pages import audit_view, list_open
 from grader.web.questions.open_quiz import Quiz, open_quiz
 from grader.web.site import Site
@@ -265,10 +266,10 @@ def show_question(bank: Bank, question: Question) -> dict[str, Any]:
     return {
         "question": question,
         "topic": bank.topic(question.topic).title,
-        "text": unwrap(question.text).split("\n\n"),
+        "text": list(map(mark_code, unwrap(question.text).split("\n\n"))),
         "code": question.code.strip("\n"),
-        "options": letter_options(question.options),
-        "parts": question.parts,
+        "options": [(letter, mark_code(option.text)) for letter, option in letter_options(question.options)],
+        "parts": list(map(mark_code, question.parts)),
     }
 
 
@@ -293,9 +294,9 @@ def show_mark(bank: Bank, question: Question, answer: Answered) -> dict[str, Any
         "says": [
             *([] if mark.full or answer.is_unknown or not mark.credit else [f"{describe_part(question, mark)}."]),
             *(f"You {each.says}." for each in known if each),
-            *map(unwrap, mark.says),
+            *(mark_code(unwrap(says)) for says in mark.says),
         ],
-        "explain": unwrap(question.explain).split("\n\n"),
+        "explain": list(map(mark_code, unwrap(question.explain).split("\n\n"))),
         "picked": picked,
         "right": {"abcdefgh"[at] for at in right} if question.kind in LETTERED else set(),
     }
