@@ -128,6 +128,13 @@ def test_a_topic_that_is_none_is_answered_with_what_was_meant(workspace):
     assert 'could be "topic0" or "topic1"' in workspace.learn("quiz", "top").stderr
 
 
+def test_a_number_of_questions_is_answered_with_what_to_type(workspace):
+    """`learn quiz 3`, as `quiz(3)` in a notebook, is told how many come and where the topic's name goes."""
+    done = workspace.learn("quiz", "3")
+    assert (done.returncode, "3 on one topic, with --length full all" in done.stderr) == (2, True)
+    assert "learn quiz TOPIC" in done.stderr
+
+
 def test_a_course_without_questions_says_so(workspace):
     """No bank is no traceback."""
     for path in (workspace.course / "lessons").rglob("*quiz*"):

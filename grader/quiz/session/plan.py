@@ -34,6 +34,9 @@ def find_topic(bank: Bank, name: str) -> str:
     """
     key = name.strip().lower().replace("-", "_").replace(" ", "_")
     topics = [*bank.paths, *bank.collections]
+    if key.isdecimal():
+        what = f"how many questions is not chosen: {SHORT_ALONE} on one topic, with --length full all that it has"
+        raise UsageError(what, next_step="learn quiz TOPIC (`learn quiz list` names them)")
     if key in topics:
         return key
     matching = [topic for topic in topics if key and topic.startswith(key)]
