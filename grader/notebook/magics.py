@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import atexit
+import re
 import subprocess
 from typing import Any
 
@@ -53,11 +54,10 @@ class CourseMagics(Magics):
 
     @line_magic
     def hint(self, line: str) -> None:
-        """Show the next hint: `%hint [LESSON]`."""
-        lesson = line.strip() or self.lesson
-        command = [*LEARN, "hint", *([lesson] if lesson else [])]
+        """Show the next hint: `%hint [LESSON]`; with `--next` though the last check says what is wrong."""
+        command = [*LEARN, "hint", *(line or self.lesson).split()]
         done = subprocess.run(command, capture_output=True, text=True, env=plain_environment())
-        print(done.stdout.replace("Next  learn check", "Next  %check") or done.stderr, end="")
+        print(re.sub(r"\blearn (check|hint) ", r"%\1 ", done.stdout) or done.stderr, end="")
 
     def show(self, lesson: str = "") -> None:
         """Draw what your code answers, beside what is expected."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.course_maker import front, make_course
@@ -17,7 +18,7 @@ from support.terminal import Terminal
 
 from grader.cli.quiz.prompt import Prompter
 from grader.course import load
-from grader.model import CheckResult, LessonResult
+from grader.model import CheckResult, LessonResult, Named
 from grader.source.step_marks import strip_marks
 from grader.store import Store
 
@@ -445,6 +446,48 @@ def test_hints_go_to_the_function_that_fails(tmp_path):
 
     for options, function in [((), "merge_heads"), (("--function", "split_heads"), "split_heads")]:
         assert learn("hint", "multi_head", *options, cwd=tmp_path, course=ROOT).stdout.startswith(function)
+
+
+def _keep_result(workspace, *mistakes, weak):
+    """Keep a result of the file as it is now."""
+    answer(workspace, "moving_average", "def moving_average(values, window):\n    return values\n")
+    result = LessonResult("moving_average", "graded", 3.0, False, "cpu", 1, 0.1, mistakes=mistakes, weaknesses=weak)
+    with Store.open(workspace / ".selfattend/progress.db") as store:
+        store.record_attempt(result, "", datetime.now(UTC) + timedelta(seconds=1))
+
+
+def test_no_hint_is_used_while_the_last_check_names_the_mistake(workspace):
+    """It is told again with what to do, until `--next` asks for more, or the file is another."""
+    named = Named("off-by-one", "moving_average", "Your window is one too long.", "Count its ends.")
+    _keep_result(workspace, named, weak=(named.says,))
+
+    for words in ((), ("moving_average",)):
+        told = learn("hint", *words, cwd=workspace).stdout
+        assert "Moving average  3.0 of 10 at the last check, 0 of 3 hints used" in told
+        assert "Your last check: Your window is one too long." in told and "Count its ends." in told
+        assert "hint 1 of 3" in told and "learn hint moving_average --next" in told
+    assert learn("hint", "moving_average", "--next", cwd=workspace).stdout.startswith("moving_average  hint 1 of 3")
+
+    os.utime(workspace / "basics/moving_average.py", (2**32, 2**32))
+    assert learn("hint", "moving_average", cwd=workspace).stdout.startswith("moving_average  hint 2 of 3")
+
+
+def test_what_the_last_check_found_stands_above_a_hint(workspace):
+    """Where it has no name, too."""
+    _keep_result(workspace, weak=("The last window is left out.\nAsked: ...",))
+
+    first, *_, hint = learn("hint", "moving_average", cwd=workspace).stdout.partition("\n\n")
+    assert first == "Your last check: The last window is left out."
+    assert hint.startswith("moving_average  hint 1 of 3")
+
+
+def test_without_a_lesson_no_hint_is_used(workspace):
+    """`learn hint` alone says which lesson it would be for, how many are left, and how to get one."""
+    for _ in range(2):
+        told = learn("hint", cwd=workspace).stdout
+        assert "0 of 3 hints used" in told and "hint 1 of 3" in told and "learn hint moving_average --next" in told
+    assert "hint 1 of 3" in learn("hint", "--next", cwd=workspace).stdout
+    assert "1 of 3 hints used" in learn("hint", cwd=workspace).stdout
 
 
 def test_outside_of_a_workspace_hints_are_not_counted(tmp_path):

@@ -35,7 +35,7 @@ lift_memory_limit()
 main()
 """
 KEYS = {  # each a command on the lesson
-    "h": ("hint", "hint {lesson}"),
+    "h": ("hint", "hint {lesson} --next"),
     "r": ("read", "read {lesson}"),
     "t": ("shapes", "trace {lesson}"),
     "d": ("debug", "check {lesson} --pdb"),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from grader.cli.context import CourseContext, find_context
+from grader.cli.learn.hint_standing import last_finding, show_finding, show_standing
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option, json_option
 from grader.cli.output import put_json
@@ -22,19 +23,24 @@ from grader.terminal.text import plural
 @click.command("hint")
 @lesson_argument(required=False)
 @click.option("--function", metavar="NAME", help="The function to get a hint for; without it the first that fails.")
+@click.option("--next", "is_next", is_flag=True, help="The next hint, though your last check says what is wrong.")
 @click.option("--rung", type=WholeNumber(min=1), metavar="N", help="Hint number N, to read one again.")
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, lesson: str | None, function: str | None, rung: int | None, as_json: bool) -> None:
+def command(
+    ctx: click.Context, lesson: str | None, function: str | None, is_next: bool, rung: int | None, as_json: bool
+) -> None:
     """Show the next hint for LESSON: each gives away a little more.
 
-    Without LESSON, your current lesson; a function's name is that of its lesson, and asks for its hints. How many you
-    have used is kept, and the assessment mentions it.
+    A function's name is that of its lesson, and asks for its hints. How many you have used is kept, and the assessment
+    mentions it. None is used where your last check has named the mistake, which is shown again, or without LESSON,
+    which shows where you stand in your current lesson.
 
     \b
     Example:
       learn hint softmax
+      learn hint softmax --next
       learn hint merge_heads
     """
     context = find_context(ctx)
@@ -47,6 +53,14 @@ def command(ctx: click.Context, lesson: str | None, function: str | None, rung: 
     if function is not None and function not in ladders:
         raise _unknown_function(chosen, function, list(ladders))
     name, number = _next(context, chosen, function, rung)
+    if context.workspace and not (as_json or is_next or rung):
+        found, last = last_finding(context, chosen), len(ladders[name])
+        if not lesson or (found and found.id and function in (None, found.function)):
+            show_standing(context, chosen, found, f"hint {min(number, last)} of {last} for `{name}`")
+            return
+        if found:
+            show_finding(found)
+            put()
     number = _limit_number(chosen, name, number, asked=rung is not None)
     trouble = context.try_store(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
     _show(chosen, name, number, as_json, kept=context.workspace is not None and not trouble)
