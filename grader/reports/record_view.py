@@ -88,6 +88,14 @@ def check_lines(checks: Iterable[CheckResult]) -> list[CheckLine]:
     return [_make_line(group) for group in groups.values()]
 
 
+def listed_lines(checks: Iterable[CheckResult]) -> list[CheckLine]:
+    """Group checks in the order of every list and row of them: by function, and what is wrong first."""
+    lines, worst = check_lines(checks), dict[str, int]()
+    for line in sorted(lines, key=lambda line: line.rank):
+        worst.setdefault(line.function, len(worst))
+    return sorted(lines, key=lambda line: (worst[line.function], line.rank))
+
+
 def _make_line(group: list[CheckResult]) -> CheckLine:
     worst = min(group, key=lambda check: _RANK.get(check.outcome, 0))
     counted = [check for check in group if check.outcome != "grader-error"]

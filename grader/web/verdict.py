@@ -43,7 +43,6 @@ def verdict_event(
     view["suggestions"] = [
         {"says": each.says, "command": each.command, "at": _address(each.command) if has_pages else ""} for each in told
     ]
-    view["marks"] = [*view["rest"], *view["wrong"]]
     html = render("live_verdict", {"trouble": "", "lesson": view}, TEMPLATES)
     return {
         "state": "passed" if verdict.passed else "failed",

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.course_files import ROOT
 
+from grader.course import load
 from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
 from grader.reports.formats.to_json import lessons_to_json, to_json
 from grader.reports.formats.to_terminal import assessment, summary
@@ -29,6 +31,7 @@ from grader.terminal.text import (
     score_text,
     signs_for,
 )
+from grader.web.verdict import verdict_event
 
 SAYS = "Hides from each query exactly the keys that its row of the mask blocks, and no others at all."
 TRACE = "ValueError: no\n  core/attention.py:7 in attention\n    raise ValueError('no')\nAsked: attention(3)"
@@ -172,14 +175,29 @@ def test_what_shows_more_is_named_by_the_place_where_it_is_shown():
 
 
 def test_checks_are_a_row_of_marks_below_the_score():
-    """In the course's order, wrapped, in ASCII where there is no UTF-8; none where none ran."""
-    assert assessment(FAILED, Layout(), with_marks=True).splitlines()[2] == "✓ ✗ ✗ ·"
-    assert assessment(FAILED, Layout(signs=PLAIN_SIGNS), with_marks=True).splitlines()[2] == "+ x x -"
+    """What is wrong first, as it is listed, wrapped, in ASCII where there is no UTF-8; none where none ran."""
+    assert assessment(FAILED, Layout(), with_marks=True).splitlines()[2] == "✗ ✗ · ✓"
+    assert assessment(FAILED, Layout(signs=PLAIN_SIGNS), with_marks=True).splitlines()[2] == "x x - +"
     many = [check(f"c{i}", "failed" if i == 30 else "passed") for i in range(31)]
     lines = assessment(result(*many), Layout(60), with_marks=True).splitlines()
-    assert [" ".join("✓" * 30), "✗"] in (lines[2:4], lines[3:5])
+    assert [" ".join(["✗", *"✓" * 29]), "✓"] in (lines[2:4], lines[3:5])
     none = assessment(result(*many, state="would-not-import"), Layout(), with_marks=True)
     assert "✓ ✓" not in none
+
+
+def test_the_checks_have_one_order_in_every_list_and_row():
+    """By function, one with a failure first: below each other in a terminal, beside each other there and on a page."""
+    several = [check(f"{name}_{end}", end, says=f"{name} {end}.", function=name)
+               for name, ends in (("one", ["passed"]), ("two", ["passed", "skipped", "failed"]), ("three", ["failed"]))
+               for end in ends]  # fmt: skip
+    wrong = result(*several)
+    order = ["two failed.", "two skipped.", "two passed.", "three failed.", "one passed."]
+
+    listed = re.findall(r"\w+ \w+\.$", assessment(wrong, Layout(everything=True)).partition("Next")[0], re.MULTILINE)
+    assert listed == order
+    assert assessment(wrong, Layout(), with_marks=True).splitlines()[2] == "✗ · ✓ ✗ ✓"
+    event = verdict_event(load(ROOT).lessons["softmax"], wrong, None, "")
+    assert re.findall(r'<i class="\w+" title="([^"]*)"', event["html"]) == order
 
 
 def test_there_is_a_next_step_where_each_suggestion_is_about_a_mistake():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from grader.model import CheckResult, Named
-from grader.reports.record_view import CheckLine, check_lines
+from grader.reports.record_view import CheckLine, listed_lines
 from grader.terminal.layout import BAD, GOOD, QUIET, STRONG, TROUBLE, Layout, prose
 from grader.terminal.text import Signs, clean
 
@@ -25,17 +25,15 @@ class CheckList:
         self._shown: set[str] = set()  # lines
 
     def render(self) -> list[Text]:
-        """Return the lines: by function, one with failures first; in each what did not pass comes first."""
-        functions: dict[str, list[CheckLine]] = {}
-        for check in check_lines(self._checks):
-            functions.setdefault(check.function, []).append(check)
+        """Return the lines, below the name of each function if there are several."""
+        listed = listed_lines(self._checks)
+        functions = {check.function for check in listed}
         lines = [Text()]
-        for function, checks in sorted(functions.items(), key=lambda item: min(check.rank for check in item[1])):
-            if len(functions) > 1:
-                lines.append(Text(function, STRONG))
-            for check in sorted(checks, key=lambda check: check.rank):
-                lines += self._check_line(check)
-                lines += self._message(check)
+        for before, check in zip([None, *listed], listed, strict=False):
+            if len(functions) > 1 and (before is None or before.function != check.function):
+                lines.append(Text(check.function, STRONG))
+            lines += self._check_line(check)
+            lines += self._message(check)
         return lines
 
     def _check_line(self, check: CheckLine) -> list[Text]:

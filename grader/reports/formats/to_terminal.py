@@ -14,7 +14,7 @@ from rich.text import Text
 
 from grader.model import CheckResult, Counterexample, LessonResult
 from grader.reports.formats.terminal_checks import CheckList, message_line, outcome_mark
-from grader.reports.record_view import TERMINAL_STATES, check_lines, prints_title
+from grader.reports.record_view import TERMINAL_STATES, check_lines, listed_lines, prints_title
 from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, Layout, heading, prose
 from grader.terminal.text import clean, plural, score_bar, score_text
 
@@ -31,7 +31,7 @@ def assessment(
 ) -> str:
     """Render the assessment of one lesson; `before` is the score of the attempt before this one.
 
-    `with_marks`: below the score each check is a sign, in their order.
+    `with_marks`: below the score each check is a sign, in the order of the list.
     """
     lines = [*_head(result, layout, title), *_score(result, layout, before)]
     lines += _marks(result, layout) if with_marks else []
@@ -114,7 +114,7 @@ def _marks(result: LessonResult, layout: Layout) -> list[Text]:
     """Render the outcome of each check as a sign; nothing where none could be run."""
     if not result.checks or result.state == "would-not-import":
         return []
-    marks = (outcome_mark(line.outcome, layout.signs) for line in check_lines(result.checks))
+    marks = (outcome_mark(line.outcome, layout.signs) for line in listed_lines(result.checks))
     return layout.paragraph(0, Text(" ").join(Text(*mark) for mark in marks))
 
 

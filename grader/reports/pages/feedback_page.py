@@ -15,9 +15,9 @@ from grader.reports.record_view import (
     UNREADABLE,
     CheckLine,
     absent_text,
-    check_lines,
     course_title,
     lessons_of,
+    listed_lines,
     notes_of,
     prints_title,
 )
@@ -100,7 +100,7 @@ def _sentence(lessons: Sequence[Mapping[str, Any]]) -> str:
 
 def lesson_view(name: str, title: str, lesson: LessonResult, before: float | None) -> dict[str, Any]:
     """Return what a page shows of one lesson; `before` is the score of the attempt before."""
-    lines = check_lines(lesson.checks)
+    lines = listed_lines(lesson.checks)
     named = {mistake.says for mistake in lesson.mistakes}
     return vars(lesson) | {
         "name": name,
@@ -113,6 +113,7 @@ def lesson_view(name: str, title: str, lesson: LessonResult, before: float | Non
         "weaknesses": [_split(text) for text in lesson.weaknesses if text not in named],
         "output": _text(lesson.output, MAX_PRINTED_LINES),
         "prints_title": prints_title(lesson.output),
+        "marks": [] if lesson.state == "would-not-import" else [_check(line) for line in lines],
         "wrong": [] if lesson.state == "would-not-import" else [_check(line) for line in lines if _is_wrong(line)],
         "rest": [_check(line) for line in lines if not _is_wrong(line)],
         "skipped": sum(line.outcome == "skipped" for line in lines),
