@@ -21,7 +21,8 @@ def make_notebook(lesson: Lesson) -> str:
         f"%hint {lesson.name}",
     ]
     codes += [f'show("{lesson.name}")'] if lesson.pictures_path.is_file() else []
-    cells = [_cell("markdown", text.strip("\n")), *(_cell("code", code) for code in [*codes, "quiz(3)"])]
+    codes.append("quiz(3)  # three questions on this lesson")
+    cells = [_cell("markdown", text.strip("\n")), *(_cell("code", code) for code in codes)]
     for number, cell in enumerate(cells, 1):
         cell["id"] = f"{lesson.name.replace('_', '-')}-{number}"
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}

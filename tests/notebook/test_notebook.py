@@ -165,6 +165,7 @@ def test_a_written_lesson_runs_from_its_first_cell_to_its_last(
     make_client(written).execute()
 
     assert not [each for cell in written.cells[1:] for each in cell["outputs"] if each["output_type"] == "error"]
+    assert "three questions on this lesson" in quiz["source"]  # as the browser and `learn check` call it
     assert shown_by(load_it) == "" and "10.0 / 10" in shown_by(check) and "hint 1 of" in shown_by(hint)
     assert set(trace["outputs"][0]["data"]) == {"text/html", "text/plain"} and "the answer is right" in shown_by(trace)
     assert set(show["outputs"][0]["data"]) == {"application/vnd.vegalite.v5+json", "image/svg+xml", "text/plain"}
@@ -316,4 +317,4 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
             sources[0].count("<details>") == sources[0].count("</details>")
             and sources[1] == "%load_ext grader.notebook"
         )
-        assert sources[2].startswith(f"%%check {lesson.name}\n") and sources[-1] == "quiz(3)"
+        assert sources[2].startswith(f"%%check {lesson.name}\n") and sources[-1].startswith("quiz(3)  # three")
