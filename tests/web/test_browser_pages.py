@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from support.process_tree import all_end, descendants
 from support.repeat import rarely
 
 from grader.course import load
+from grader.model import LessonResult
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 from grader.web.server import WebServer
@@ -222,7 +224,7 @@ def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
     part = page.locator("#questions")
     below = page.locator("#questions ~ h2").all_text_contents()
     assert below[0].strip() == "Your task"
-    part.get_by_role("button").focus()
+    part.get_by_role("button", name="Three questions on this lesson").focus()
     page.keyboard.press("Enter")
     for number in range(1, 4):
         part.get_by_text(f"{number} of 3").wait_for()
@@ -284,6 +286,18 @@ def test_a_hint_is_shown_in_place(at: Any) -> None:
     page.locator(".hint:focus").wait_for()
     page.get_by_role("button", name="The next hint").wait_for()
     assert "hint 1 of 4" in page.locator("#hints").text_content()
+
+
+@pytest.mark.slow
+def test_an_exercise_that_was_reset_is_not_said_to_be_new(at: Any, server: WebServer, workspace: Path) -> None:
+    """Above the score of last time stands what is true of the file, which is as it was given."""
+    passed = LessonResult("embedding", "graded", 10.0, True, "cpu", 1, 0.1)
+    with Store.open(find(workspace).store_path) as store:
+        store.record_attempt(passed, "", datetime.now(UTC))
+    server.feed.publish("embedding", {"state": "new"})
+    page = at("/lesson/embedding")
+    page.get_by_text("The exercise is empty: write it, and save it").wait_for()
+    assert "10.0 of 10, last time" in page.locator("#verdict").text_content()
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ const pictures = document.getElementById("pictures");
 let shown = "";
 let drawn;
 
-const WORDS = { new: "Not begun: write the file, and save it", waiting: "Starting the judge …", working: "Checking …", trouble: "No verdict on this save", passed: "Every check passes", failed: "Not yet" };
+const WORDS = { new: "The exercise is empty: write it, and save it", waiting: "Starting the judge …", working: "Checking …", trouble: "No verdict on this save", passed: "Every check passes", failed: "Not yet" };
 
 function show(event) {
   work.dataset.state = event.state;
