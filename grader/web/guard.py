@@ -23,6 +23,7 @@ MAX_BODY_BYTES = 300_000  # a learner's file has at most 250,000
 CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENS = "0A"  # as Linux writes it
 MAX_LINKS = 100  # not used yet
+AGAIN = "`{0}` was started again: open the link that it printed, then load this page again."
 LINK = "Use the link that `{0}` printed. It opens one browser: for another, start `{0}` again."
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -67,7 +68,7 @@ class Guard:
     """The outermost layer of the application."""
 
     def __init__(self, app: ASGIApp, keys: Keys, port: int, policy: str = POLICY, command: str = "learn web") -> None:
-        self._app, self._keys, self._link = app, keys, LINK.format(command)
+        self._app, self._keys, self._command = app, keys, command
         self._headers = {"Content-Security-Policy": policy, **HEADERS}
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
 
@@ -100,7 +101,8 @@ class Guard:
             response = RedirectResponse(f"/{request.url.path.lstrip('/')}", 303)
             self._keys.give(response)
             return response
-        return None if known else PlainTextResponse(self._link, 403)
+        says = AGAIN if self._keys.cookie in request.cookies else LINK
+        return None if known else PlainTextResponse(says.format(self._command), 403)
 
 
 def _is_another_users(request: Request) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import socket
 import threading
+import zlib
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,6 +23,7 @@ from grader.web.site import Site
 
 ADDRESS = "127.0.0.1"
 SECONDS_TO_END = 2
+FIRST_PORT, PORTS = 20_000, 10_000  # below those that systems give to outgoing connections
 MAX_CONNECTIONS = 128  # open at once, four for each page that follows a lesson; a process may often have 1024 files
 
 
@@ -42,21 +46,28 @@ class _BoundedProtocol(H11Protocol):
             oldest.transport.abort()
 
 
+def usual_port(workspace: Path) -> int:
+    """Return the port of a workspace, the same each time, so that its bookmarks and open pages find it again."""
+    return FIRST_PORT + zlib.crc32(os.fsencode(workspace)) % PORTS
+
+
 class PageServer:
     """A context in which the pages of an application are there; *command* is what serves them.
 
-    Raises UsageError for a port that cannot be had.
+    Port 0 is the *usual* one if that is free, else any. Raises UsageError for a port that cannot be had.
     """
 
-    def __init__(self, app: ASGIApp, port: int, command: str, policy: str = POLICY) -> None:
+    def __init__(self, app: ASGIApp, port: int, command: str, policy: str = POLICY, usual: int = 0) -> None:
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # only what is left of closed connections
         try:
-            self._socket.bind((ADDRESS, port))
+            self._socket.bind((ADDRESS, port or usual))
         except OSError as error:
-            self._socket.close()
-            what = f"port {port} cannot be used: {error.strerror}"
-            raise UsageError(what, next_step=f"{command} (without --port it takes one that is free)") from None
+            if port:
+                self._socket.close()
+                what = f"port {port} cannot be used: {error.strerror}"
+                raise UsageError(what, next_step=f"{command} (without --port it takes one that is free)") from None
+            self._socket.bind((ADDRESS, 0))
         self._socket.listen(128)  # so that a browser that is quicker than the server waits
         self.port = self._socket.getsockname()[1]
         self._keys = Keys(self.port)
@@ -94,7 +105,7 @@ class WebServer(PageServer):
     """The pages of `learn web`."""
 
     def __init__(self, site: Site, port: int) -> None:
-        super().__init__(make_app(site), port, "learn web")
+        super().__init__(make_app(site), port, "learn web", usual=usual_port(site.workspace.root))
         self.feed = site.feed
 
     @property

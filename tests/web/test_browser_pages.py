@@ -301,6 +301,20 @@ def test_an_exercise_that_was_reset_is_not_said_to_be_new(at: Any, server: WebSe
 
 
 @pytest.mark.slow
+def test_a_page_of_before_says_what_to_do(page: Any, tmp_path: Path) -> None:
+    """Where `learn web` was started again, with another key, and where it was not."""
+    workspace = start_workspace(tmp_path / "work", ROOT)
+    with make_server(workspace, ROOT) as server:
+        page.goto(server.make_link("/lesson/causal_mask"))
+        page.locator("#state").filter(has_text="Starting").wait_for()
+        port = server.port
+    page.get_by_text("Not connected: is learn web running?").wait_for()
+    with make_server(workspace, ROOT) as again:
+        assert again.port == port
+        page.get_by_text("learn web was started again: open the link that it printed").wait_for()
+
+
+@pytest.mark.slow
 def test_the_way_to_the_work_covers_nothing_of_it(at: Any) -> None:
     """On a narrow page it is there beside the text, and gone where the work is in sight."""
     page = at("/lesson/multi_head")

@@ -115,6 +115,20 @@ def test_a_port_that_is_taken_is_told(workspace: Path, running: tuple[subprocess
     assert "Next:  learn web" in done.stderr
 
 
+def test_started_again_it_is_found_where_it_was(workspace: Path) -> None:
+    """Pages and bookmarks keep their address; the old key opens nothing, and is told what does. A second one moves."""
+    with run_web(workspace) as (process, before):
+        with run_web(workspace) as (_, beside):
+            assert beside.host != before.host
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    with run_web(workspace) as (_, after):
+        assert after.host == before.host
+        refused = before.ask("GET", "/")
+        assert refused.status == 403 and "`learn web` was started again" in refused.body.decode()
+        assert after.ask("GET", "/").status == 200
+
+
 def test_killed_between_two_questions_it_loses_no_answer(tmp_path: Path) -> None:
     """What was answered is in the store before its mark is shown: the terminal goes on with the next question."""
     quiz = Workspace(tmp_path, every_kind=True)

@@ -25,7 +25,7 @@ SECONDS_FOR_PAGE = 1.0  # for which the judge waits: importing PyTorch would hol
 
 @click.command("web")
 @lesson_argument(required=False)
-@click.option("--port", type=WholeNumber(0, 65535), default=0, metavar="N", help="The port; any that is free.")
+@click.option("--port", type=WholeNumber(0, 65535), default=0, metavar="N", help="The port; this workspace's own.")
 @click.option("--open/--no-open", "opens", default=True, help="Open the browser, or only print the link.")
 @course_option
 @click.pass_context

@@ -59,7 +59,10 @@ for (const block of document.querySelectorAll(".block.python, .block.commands"))
 addEventListener("load", () => { // when the editor hears them, too: the last event comes at once, and only once
   const source = new EventSource(`/events/${work.dataset.lesson}`);
   source.addEventListener("message", (message) => show(JSON.parse(message.data)));
-  source.addEventListener("error", () => { state.textContent = "Not connected: is learn web running?"; });
+  source.addEventListener("error", () => {
+    const isRefused = source.readyState === EventSource.CLOSED; // another one has its port, with a key of its own
+    state.textContent = isRefused ? "learn web was started again: open the link that it printed, then load this page again" : "Not connected: is learn web running?";
+  });
 });
 
 // On a narrow page: the way to the work is in nobody's way where the work is in sight.
