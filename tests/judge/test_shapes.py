@@ -9,7 +9,7 @@ from typing import Any
 from click.testing import CliRunner
 from support.factories import ROOT, course, run_judge
 
-from grader.cli.check.trace import command
+from grader.cli.check.trace import command, tell_calls
 from grader.judge.processes.launcher import Launcher
 from grader.judge.tracing.shape_words import describe_lines
 from grader.judge.tracing.shapes import TracedCall
@@ -107,6 +107,14 @@ def test_each_line_has_its_shapes_up_to_where_right_ends(launcher: Launcher) -> 
     assert att[1:] == ("att", (*q[2][:-1], k[2][-2]), True)
     assert share[1:] == ("share", att[2], False)
     assert (answer[1], answer[3]) == ("return", False)
+
+
+def test_the_signs_beside_the_lines_are_explained_where_something_is_wrong(launcher: Launcher) -> None:
+    """Each that is shown has its words below; beside a right answer there is one sign, which says itself."""
+    said = "\n".join(tell_calls(trace(launcher, "attention", WRONG_AXIS), WRONG_AXIS))
+    assert "✓ the reference has this value, too\n✗ from here on the reference has none of your values" in said
+    right = (ROOT / "solutions/core/attention.py").read_text()
+    assert "the reference has this value" not in "\n".join(tell_calls(trace(launcher, "attention", right), right))
 
 
 def test_a_truth_value_and_a_large_number_are_written_as_python_does(launcher: Launcher) -> None:

@@ -50,7 +50,7 @@ def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
 
     assert (line.line, line.right) == (9, 6)
     assert "Line 6 is right: your `att` equals the reference's `scores` after its step `scale`." in line.says
-    assert "Line 9 is where it goes wrong: with the reference's `weights` in place of" in line.says
+    assert "Line 9 is where it goes wrong: if `" in line.says
 
 
 def test_where_no_mistake_has_a_name_the_line_comes_first(launcher: Launcher) -> None:
@@ -295,7 +295,9 @@ def test_a_line_that_is_right_as_far_as_it_goes_is_not_called_wrong(launcher: La
         in line.says
     )
     # that they lack 1/√d_k, and not that they lack 0.2887
-    assert "what follows needs the reference's `scores` after its step `scale`, which is 1/√12 times it." in line.says
+    assert (
+        "but what follows needs the reference's `scores` after its step `scale`, which is 1/√12 times it." in line.says
+    )
     assert line.gist == "`scaled_dot_product_attention`: line 5 is where something is missing."
 
 
@@ -304,7 +306,10 @@ def test_lines_are_counted_as_python_counts_them(launcher: Launcher) -> None:
     title = "TITLE = '\f \x1c \x85 \u2028'\n\n"
     source = title + OVER_THE_QUERIES
 
-    assert "in place of `torch.softmax(att, 1)`" in judge_source(launcher, "attention", source).lines[0].says
+    assert (
+        "if `torch.softmax(att, 1)` were the reference's `weights`, the rest of your code would be right."
+        in judge_source(launcher, "attention", source).lines[0].says
+    )
     raises = title + "def softmax(x, dim=-1):\n    raise ValueError('no')\n"
     assert "raise ValueError('no')" in judge_source(launcher, "softmax", raises).weaknesses[0]
 
@@ -403,7 +408,7 @@ def test_something_is_missing_only_where_the_reference_makes_more_of_it(launcher
     keys_as_values = (ALIKE / "multi_head/wrong_keys_as_values.py").read_text(encoding="utf-8")
     (line,) = judge_source(launcher, "multi_head", keys_as_values).lines
 
-    assert "where it goes wrong: `F.linear(x, w_k)` is the reference's `k`; what follows needs" in line.says
+    assert "where it goes wrong: `F.linear(x, w_k)` is the reference's `k`, but what follows needs" in line.says
 
 
 def test_the_line_that_uses_what_is_missing_is_told_before_one_that_is_right(launcher: Launcher) -> None:
@@ -480,7 +485,11 @@ OVER_THE_WHOLE_RUN = STEP_BEFORE.replace("(step - 1)", "step").replace("(total -
 @pytest.mark.parametrize(
     "lesson, source, words",
     [
-        ("learning_rate", WITHOUT_THE_FLOOR, "with the reference's step `fall`, which is 7.957, in place of"),
+        (
+            "learning_rate",
+            WITHOUT_THE_FLOOR,
+            "with what the reference's step `fall` gives, which is 7.957, in place of",
+        ),
         ("learning_rate", OVER_THE_WHOLE_RUN, "with the reference's `done`, which is 0.05, in place of"),
         ("softmax", LAST_AXIS_ONLY, "with `dim` in place of `-1`, the answer is right"),
         ("attention", OVER_THE_QUERIES_BY_NUMBER, "with -1 in place of `-2`, the answer is right"),
@@ -518,7 +527,7 @@ def test_a_number_without_a_name_is_told_with_the_remark_that_it_changes(launche
     said = [each.says for each in judge_source(launcher, "cross_entropy", BITS).lines]
 
     assert line.says.endswith(
-        "with 2 in place of `12**0.5`, which is 3.464, this answer is right, and other inputs need another number."
+        "with 2 in place of `12**0.5`, which is 3.464, this answer is right, but other inputs need another number."
     )
     assert not any("other inputs" in each for each in said)
 
@@ -671,7 +680,7 @@ def softmax(x, dim=-1):
 def test_what_mends_an_answer_of_equal_numbers_by_chance_is_not_said(launcher: Launcher) -> None:
     """x - x gives equal weights, which some calls expect: the line is told by a call with other ones."""
     (line,) = judge_source(launcher, "softmax", OVER_THE_WHOLE).lines
-    assert line.line == 5 and "the reference's `x` in place" not in line.says
+    assert line.line == 5 and "were the reference's `x`" not in line.says
 
 
 SAYS_WHAT_IT_SAW = """import builtins

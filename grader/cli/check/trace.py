@@ -36,9 +36,8 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
     """Show beside each line of your code the shapes that it makes.
 
     Your function is watched on one call of its checks: on one that goes wrong, if there is one. A value that the
-    reference has too is marked as right. From the line on where none is, right has ended. A line that raised is
-    marked, too.
-    Without LESSON, your current lesson.
+    reference has, too, is marked as right; from the line on where none is any more, your code is wrong. A line that
+    raised is marked, too. Without LESSON, your current lesson.
 
     \b
     Example:
@@ -62,7 +61,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
 
 def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
     """Yield lines of text: those of the source that ran, with what they made."""
-    from grader.judge.tracing.shape_words import describe_ending, describe_letters
+    from grader.judge.tracing.shape_words import describe_ending, describe_letters, describe_signs
 
     if not calls:
         yield "Nothing could be watched; the check says why.\n"
@@ -75,6 +74,8 @@ def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
         else:
             yield wrap("Nothing was made before that.", 2)
         yield ""
+    if says := describe_signs(calls, {standing: sign for standing, (sign, _) in _looks().items()}):
+        yield f"{says}\n"
 
 
 def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str]:
@@ -126,13 +127,18 @@ def _margin(call: TracedCall, line: int, room: int) -> list[str]:
     """Return the lines that stand beside one of the source; right, wrong or neither."""
     from grader.judge.tracing.shape_words import describe_line
 
-    bad = (signs().failed, "bad")
-    looks = {"right": (signs().passed, "good"), "wrong": bad, "unknown": (signs().skipped, "quiet"), "raised": bad}
+    looks = _looks()
     return [
         paint(f"{looks[standing][0]} {clean(text)}", looks[standing][1])
         for standing, says in describe_line(call, line)
         for text in _wrap_whole(says, max(room - 2, MARGIN - 2))
     ]
+
+
+def _looks() -> dict[str, tuple[str, str]]:
+    """Return the sign and the style of each standing."""
+    bad = (signs().failed, "bad")
+    return {"right": (signs().passed, "good"), "wrong": bad, "unknown": (signs().skipped, "quiet"), "raised": bad}
 
 
 def _wrap_whole(texts: Sequence[str], room: int) -> list[str]:

@@ -40,7 +40,7 @@ def describe(function: str, found: WrongStep, trace: Trace, source: str, right: 
         own = f"your `{before.names[0]}`" if before.names[0] != RETURN else "what it returns"
         in_pass = _pass_of(trace, found.before.step) if found.which_pass else ""
         parts.append(f"Line {before.line} is right{in_pass}: {own} equals {words.name(found.before.right)}.")
-    which = f" (in pass {found.which_pass} of {found.passes})" if found.which_pass else ""
+    which = f" (in pass {found.which_pass} of {found.passes} through it)" if found.which_pass else ""
     said = words.explain(found, place, trace)
     where = "is where something is missing" if said and _is_earlier_step(found) else "is where it goes wrong"
     where = where if found.expected else "is the first that differs"
@@ -106,7 +106,7 @@ class _Words:
         if right is self.right[-1]:
             return "the right answer"
         if not right.name:
-            return f"the reference's step `{right.mark}`" if right.mark else UNNAMED
+            return f"what the reference's step `{right.mark}` gives" if right.mark else UNNAMED
         steps = {other.mark for other in self.right if other.name == right.name and other.mark}
         after = f" after its step `{right.mark}`" if right.mark and len(steps) > 1 else ""
         return f"the reference's `{right.name}`{after}"
@@ -115,19 +115,19 @@ class _Words:
         """Say what there is and what belongs there; nothing where that has no name, or only its kind is wrong."""
         here, expected, value = self.quote(place), found.expected, trace.steps[found.index].value
         if expected is None:
-            return f"{here} is none of the reference's values, nor made from one by a change of form."
+            return f"the reference makes nothing that equals {here}, not even reshaped, transposed or scaled."
         if is_number(expected.value):
             known = "" if _is_literal(here.strip("`"), value) else f", which is {describe_number(value)}"
             if found.number_is == STEP and not (expected.name or expected.mark):
                 number = describe_number(expected.value)
-                changes = "this answer is right, and other inputs need another number"
+                changes = "this answer is right, but other inputs need another number"
                 return f"with {number} in place of {here}{known}, {changes}."
             return f"with {self._number(found, expected)} in place of {here}{known}, the answer is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):
-            return f"{here if here != WITHOUT_QUOTE else 'it'} gives {wanted}, which is kept nowhere."
+            return f"{here if here != WITHOUT_QUOTE else 'it'} gives {wanted}, but nothing in your code keeps it."
         if found.found is None:
-            return f"with {wanted} in place of {here} all that follows is right."
+            return f"if {here} were {wanted}, the rest of your code would be right."
         if _returns(trace, self.right[-1].value):
             return ""
         if found.found.relation == EQUAL:
@@ -136,9 +136,9 @@ class _Words:
             has = self.name(found.found.right)
             if has == wanted == UNNAMED and not form:
                 return ""
-            return f"{here} is {has}; what follows needs {wanted if wanted != UNNAMED else 'another value'}{form}."
+            return f"{here} is {has}, but what follows needs {wanted if wanted != UNNAMED else 'another value'}{form}."
         relation = re.sub("^it ", "that ", found.found.relation)
-        return f"{here} should be {wanted}, and is {relation}."
+        return f"{here} should be {wanted}, but is {relation}."
 
     def _number(self, found: WrongStep, expected: Right) -> str:
         """Say which number belongs in a place."""
