@@ -113,6 +113,7 @@ def test_only_lines_that_are_asked_for_are_numbered(sitting: Sitting, kind: str)
 @pytest.mark.parametrize("text, shown", [
     ("x.view(B, T * H)", "`x.view(B, T * H)`"),
     ("Does m = x.sum(dim=1), in split_heads, change x?", "Does `m = x.sum(dim=1)`, in `split_heads`, change x?"),
+    ("Then p = p / p.sum(), and", "Then `p = p / p.sum()`, and"),
     ("Is keepdim=True needed, e.g. for d_k = 4?", "Is `keepdim=True` needed, e.g. for d_k = 4?"),
     ("its `dim` is x.shape", "its `dim` is x.shape"),
     ("(2, 3)", "`(2, 3)`"), ("yes", "yes"), ("0.25, 0.5", "0.25, 0.5"),
@@ -235,7 +236,7 @@ def test_the_report_shows_the_scores_that_were_seen(tmp_path: Path) -> None:
 
 
 def test_code_in_a_question_stands_in_the_font_of_code(tmp_path: Path) -> None:
-    """In the text, the options and the explanation, as it is asked, marked and told in the report."""
+    """In the text, its names, the options and the explanation, as it is asked, marked and told in the report."""
     workspace = start_workspace(tmp_path / "work", ROOT)
     with Store.open(workspace / ".selfattend" / "progress.db") as store:
         planned = QuizLog(store.database).begin_session("quiz", ["softmax"], [("softmax.changed", 1)])

@@ -8,7 +8,8 @@ import warnings
 
 CALL = r"(?:\((?:[^()]|\([^()]*\))*\))"
 INLINE = re.compile(
-    rf"(?:\b[a-z_]+ = )?\b[A-Za-z_]\w*(?:\[[^\]]*\]|{CALL})?(?:\.\w+{CALL}?)*\.[A-Za-z_]\w+{CALL}*"  # loss.backward()
+    r"(?:\b[A-Za-z_]\w* [-=+*/@] )*"  # y = x - x.mean()
+    rf"\b[A-Za-z_]\w*(?:\[[^\]]*\]|{CALL})?(?:\.\w+{CALL}?)*\.[A-Za-z_]\w+{CALL}*"
     rf"|\b[A-Za-z]{{2,}}\w*_\w*{CALL}?"  # masked_fill; d_k and W_Q are maths
     r"|\b[a-z_]+=-?\w+\b"  # keepdim=True
 )

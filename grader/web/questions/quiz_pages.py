@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -263,13 +264,14 @@ def _title(quiz: Quiz, topics: tuple[str, ...]) -> str:
 
 def show_question(bank: Bank, question: Question) -> dict[str, Any]:
     """Return what a question shows, whether it is asked or marked."""
+    names = re.findall(r"\w+", question.code)
     return {
         "question": question,
         "topic": bank.topic(question.topic).title,
         "text": list(map(mark_code, unwrap(question.text).split("\n\n"))),
         "code": question.code.strip("\n"),
         "options": [(letter, mark_code(option.text)) for letter, option in letter_options(question.options)],
-        "parts": list(map(mark_code, question.parts)),
+        "parts": [f"`{part}`" if part in names else mark_code(part) for part in question.parts],
     }
 
 
