@@ -463,7 +463,7 @@ def test_no_hint_is_used_while_the_last_check_names_the_mistake(workspace):
 
     for words in ((), ("moving_average",)):
         told = learn("hint", *words, cwd=workspace).stdout
-        assert "Moving average  3.0 of 10 at the last check, 0 of 3 hints used" in told
+        assert "Moving average\n3.0 of 10 at the last check, 0 of 3 hints used" in told
         assert "Your last check: Your window is one too long." in told and "Count its ends." in told
         assert "hint 1 of 3" in told and "learn hint moving_average --next" in told
     assert learn("hint", "moving_average", "--next", cwd=workspace).stdout.startswith("moving_average  hint 1 of 3")

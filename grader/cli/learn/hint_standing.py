@@ -36,7 +36,8 @@ def show_standing(context: CourseContext, lesson: Lesson, found: Named | None, h
     known = context.progress()[lesson.name]
     score = "" if known.last_score is None else f"{score_text(known.last_score)} of 10 at the last check, "
     hints = plural(len(lesson.all_hints), "hint")
-    put(f"{paint(lesson.title, 'strong')}  {score}{known.hints_used} of {hints} used")
+    put(paint(lesson.title, "strong"))
+    put(wrap(f"{score}{known.hints_used} of {hints} used"))
     put()
     if found:
         show_finding(found)
