@@ -165,6 +165,8 @@ def step_without_hints(lesson: Lesson, known: LessonProgress) -> tuple[str, str]
         return None
     if not is_file(lesson.solution_path):
         return "no hint is left: read the lesson again", f"learn read {lesson.name}"
+    if known.solved:
+        return "no hint is left: compare with the reference", f"learn solution {lesson.name}"
     says = f"no hint is left: read the lesson again (`learn read {lesson.name}`), or give up and see the reference"
     return says, f"learn solution {lesson.name} --give-up"
 
