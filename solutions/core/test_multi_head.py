@@ -313,7 +313,7 @@ def test_attention_sizes(submission, reference, rand, shape, num_heads):
 
 @pytest.mark.check(
     skill="generality", points=1, needs="test_attention_values", function="multi_head_attention",
-    stage="on long texts, or many",
+    stage="on long or many texts",
 )  # fmt: skip
 def test_attention_no_largest(submission, reference, rand):
     """Has no longest text, nor a largest batch."""

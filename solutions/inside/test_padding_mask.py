@@ -95,7 +95,7 @@ def test_padding_any_batch(submission, reference, name, lengths, max_len):
 
 @pytest.mark.check(
     function="padding_mask", skill="generality", points=1, needs="test_padding_values",
-    stage="for long texts, or many",
+    stage="for long or many texts",
 )  # fmt: skip
 def test_padding_no_largest(submission, reference, rand):
     """Has no longest text and no largest batch."""
@@ -186,7 +186,7 @@ def test_causal_any_batch(submission, reference, name, lengths, max_len):
 
 @pytest.mark.check(
     function="causal_padding_mask", skill="generality", points=1, needs="test_causal_values",
-    stage="for long texts, or many",
+    stage="for long or many texts",
 )  # fmt: skip
 def test_causal_no_largest(submission, reference, rand):
     """Has no longest text and no largest batch."""

@@ -109,7 +109,7 @@ def test_other_sizes(submission, reference, rand):
     compare(submission, reference, rand, batch, length, new, length)
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="for long texts, or many")
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="for long or many texts")
 def test_no_largest(submission, reference, rand):
     """Has no longest prompt, largest batch, vocabulary, window or number of new tokens."""
     for batch, length, new, most in (

@@ -242,7 +242,7 @@ def test_other_text_sizes(submission, reference, rand):
     compare_texts(submission, reference, rand, batch, length, new + 8)
 
 
-@pytest.mark.check(skill="generality", points=2, needs="test_text_shape", stage="for long texts, or many", **WRITING)
+@pytest.mark.check(skill="generality", points=2, needs="test_text_shape", stage="for long or many texts", **WRITING)
 def test_texts_no_largest(submission, reference, rand):
     """Has no longest prompt, largest batch, vocabulary or number of new tokens."""
     for batch, length, new in ((1, rand.large(200), 2), (rand.large(200), 2, 2), (1, 3, rand.sizes(1, low=12)[0])):
