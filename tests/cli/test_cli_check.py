@@ -394,11 +394,10 @@ def test_who_has_solved_a_lesson_does_not_give_up(workspace):
     """Where no hint is left and the file is wrong again, the reference is there to compare with."""
     solve(workspace, "moving_average")
     learn("check", "moving_average", cwd=workspace)
-    for _ in range(3):
-        learn("hint", "moving_average", cwd=workspace)
+    hints = [learn("hint", "moving_average", cwd=workspace).stdout for _ in range(3)]
     answer(workspace, "moving_average", "def moving_average(values, window):\n    return values\n")
-    said = learn("check", "moving_average", cwd=workspace).stdout
-    assert "learn solution moving_average" in said and "--give-up" not in said
+    for said in (hints[-1], learn("check", "moving_average", cwd=workspace).stdout):
+        assert "learn solution moving_average" in said and "--give-up" not in said
 
 
 def test_a_null_byte_is_shown_with_its_line(workspace):

@@ -55,7 +55,7 @@ def command(
     name, number = _next(context, chosen, function, rung)
     if context.workspace and not (as_json or is_next or rung):
         found, last = last_finding(context, chosen), len(ladders[name])
-        if not lesson or (found and found.id and function in (None, found.function)):
+        if not (lesson or function) or (found and found.id and function in (None, found.function)):
             show_standing(context, chosen, found, f"hint {min(number, last)} of {last} for `{name}`")
             return
         if found:
@@ -63,7 +63,8 @@ def command(
             put()
     number = _limit_number(chosen, name, number, asked=rung is not None)
     trouble = context.try_store(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
-    _show(chosen, name, number, as_json, kept=context.workspace is not None and not trouble)
+    kept = context.workspace is not None and not trouble
+    _show(chosen, name, number, as_json, kept=kept, solved=context.progress()[chosen.name].solved)
     if trouble:
         warn(trouble)
 
@@ -99,7 +100,7 @@ def _unknown_function(lesson: Lesson, function: str, names: list[str]) -> UsageE
     )
 
 
-def _show(lesson: Lesson, function: str, number: int, as_json: bool, kept: bool) -> None:
+def _show(lesson: Lesson, function: str, number: int, as_json: bool, kept: bool, solved: bool) -> None:
     ladder = lesson.hints[function]
     if as_json:
         content = {"lesson": lesson.name, "function": function, "rung": number, "rungs": len(ladder)}
@@ -111,6 +112,8 @@ def _show(lesson: Lesson, function: str, number: int, as_json: bool, kept: bool)
     put()
     if number == len(ladder):
         reference = f"The reference, if you give up: `learn solution {lesson.name} --give-up`"
+        if solved:
+            reference = f"The reference: `learn solution {lesson.name}`"
         if not is_file(lesson.solution_path):
             reference = "The reference is not in this copy of the course; ask your instructor."
         put(wrap(f"That was the last one. {reference}"))
