@@ -61,7 +61,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
 
 def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
     """Yield lines of text: those of the source that ran, with what they made."""
-    from grader.judge.tracing.shape_words import describe_ending, describe_letters, describe_signs
+    from grader.judge.tracing.shape_words import describe_ending, describe_letters
 
     if not calls:
         yield "Nothing could be watched; the check says why.\n"
@@ -74,8 +74,10 @@ def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
         else:
             yield wrap("Nothing was made before that.", 2)
         yield ""
-    if says := describe_signs(calls, {standing: sign for standing, (sign, _) in _looks().items()}):
-        yield f"{says}\n"
+    if not all(call.is_right for call in calls):
+        look = signs()
+        yield f"{look.passed} the reference has this value, too\n{look.skipped} it does not, which need not be wrong"
+        yield f"{look.failed} from here on it has none of yours\n"
 
 
 def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str]:
@@ -127,18 +129,13 @@ def _margin(call: TracedCall, line: int, room: int) -> list[str]:
     """Return the lines that stand beside one of the source; right, wrong or neither."""
     from grader.judge.tracing.shape_words import describe_line
 
-    looks = _looks()
+    bad = (signs().failed, "bad")
+    looks = {"right": (signs().passed, "good"), "wrong": bad, "unknown": (signs().skipped, "quiet"), "raised": bad}
     return [
         paint(f"{looks[standing][0]} {clean(text)}", looks[standing][1])
         for standing, says in describe_line(call, line)
         for text in _wrap_whole(says, max(room - 2, MARGIN - 2))
     ]
-
-
-def _looks() -> dict[str, tuple[str, str]]:
-    """Return the sign and the style of each standing."""
-    bad = (signs().failed, "bad")
-    return {"right": (signs().passed, "good"), "wrong": bad, "unknown": (signs().skipped, "quiet"), "raised": bad}
 
 
 def _wrap_whole(texts: Sequence[str], room: int) -> list[str]:

@@ -28,7 +28,7 @@ def show_finding(found: Named) -> None:
     """Print what the last check found."""
     put(wrap(f"Your last check: {clean(found.says)}"))
     if found.suggests:
-        put(wrap(f"{signs().arrow} {clean(found.suggests)}", 2))
+        put(f"  {signs().arrow} {wrap(clean(found.suggests), 4).lstrip()}")
 
 
 def show_standing(context: CourseContext, lesson: Lesson, found: Named | None, hint: str) -> None:

@@ -10,12 +10,6 @@ from grader.judge.tracing.shapes import TracedCall, TracedValue
 from grader.judge.tracing.trace import describe_number
 from grader.source.parse import nodes_in, parse
 
-STANDINGS = {
-    "right": "the reference has this value, too",
-    "unknown": "the reference does not have it, which need not be wrong",
-    "wrong": "from here on the reference has none of your values",
-}
-
 
 class ShapeNote(NamedTuple):
     """What stands together beside a line; `standing` is right, wrong (right has ended before), unknown or raised."""
@@ -36,14 +30,6 @@ def describe_ending(call: TracedCall) -> str:
     ending = "the answer is right" if call.is_right else "the answer is wrong" if call.has_returned else "it raises"
     what = f"{call.raised.type}: {call.raised.text}".rstrip(": ") if call.raised else ""
     return f"{call.function}: on this call {ending} {what}".rstrip()
-
-
-def describe_signs(calls: Sequence[TracedCall], signs: Mapping[str, str]) -> str:
-    """Say what the signs beside the lines mean; "" where all is right."""
-    found = {note.standing for call in calls for line in call.lines for note in describe_line(call, line)}
-    if not found & {"wrong", "unknown"}:
-        return ""
-    return "\n".join(f"{signs[standing]} {says}" for standing, says in STANDINGS.items() if standing in found)
 
 
 def describe_letters(call: TracedCall) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 
 CALL = r"(?:\((?:[^()]|\([^()]*\))*\))"
 INLINE = re.compile(
@@ -14,7 +13,7 @@ INLINE = re.compile(
     r"|\b[a-z_]+=-?\w+\b"  # keepdim=True
 )
 CODE_SIGN = re.compile(r"[=(\[@_+*/]|\.[a-z]")  # without any of these, what Python can read may be plain words
-WORDS = re.compile(r"\w \(| (?:in|and|or|if) |^[A-Z] = [\d.]+$")  # with one of these as well, or a size
+WORDS = re.compile(r"\\|\w \(| (?:in|and|or|if) |^[A-Z] = [\d.]+$")  # nor with one of these, or as a size
 
 
 def mark_code(text: str) -> str:
@@ -30,8 +29,7 @@ def _is_code(text: str) -> bool:
     if text.isidentifier() or WORDS.search(text) or not CODE_SIGN.search(text):
         return False
     try:
-        with warnings.catch_warnings(action="ignore"):  # of what Python finds odd, as 1(2)
-            ast.parse(text)
+        ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
