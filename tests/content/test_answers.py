@@ -10,7 +10,8 @@ Some are a right answer with a line or two written otherwise: `edits/<lesson>.to
 
 They are written apart from the known mistakes and the alternatives of the course, in other words: what those recognise
 of themselves proves little. A file may import an earlier lesson's function; it gets the answer `right_plain.py`.
-A usual run grades every ninth; `pytest -m soak` the others, and all those of capstones, which are trained for seconds.
+A usual run grades every eighteenth wrong one and half as many right ones; `pytest -m soak` the others, and all those of
+capstones, which are trained for seconds.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def complaint(result: LessonResult) -> str:
     return "\n".join([*failed[:3], *result.weaknesses])
 
 
-@of(RIGHT, some_of(RIGHT, 18))
+@of(RIGHT, some_of(RIGHT, 36))
 def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     """Right code passes every check and is given no mistake's name, whosever style it is in."""
     result = verdict_on(path)
@@ -137,7 +138,7 @@ def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     assert (result.score, result.passed, result.mistakes) == (10.0, True, ()), complaint(result)
 
 
-@of(WRONG, some_of(WRONG[1:], 9))
+@of(WRONG, some_of(WRONG[1:], 18))
 def test_a_wrong_answer_gets_its_true_name(path: Path, verdict_on: Verdicts) -> None:
     """Wrong code is rejected and named by its own mistakes; without a known one it is told where it goes wrong."""
     result = verdict_on(path)
