@@ -59,7 +59,7 @@ def attacked(ground) -> Iterator[Callable[[str], AttackedClass]]:
 
 
 @pytest.mark.parametrize(
-    "attack", rarely(attacks(), of_each_entry(2)), ids=lambda attack: f"{attack.course}/{attack.name}"
+    "attack", rarely(attacks(), of_each_entry(1)), ids=lambda attack: f"{attack.course}/{attack.name}"
 )
 def test_an_attack_is_answered_as_its_file_says(attack: Attack, attacked):
     """It gets the verdict that is due, no more points than that, and nothing and nobody else notices."""
