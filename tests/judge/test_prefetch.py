@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from support.answers import ANSWERS, answer_at
 from support.factories import ROOT, course, run_judge
-from support.repeat import SOAK, rarely
+from support.repeat import FEW_LESSONS, SOAK, rarely
 
 from grader.judge import examination
 from grader.judge.checks.check_runner import CheckRunner
@@ -32,7 +32,7 @@ ODD = {
     "it hangs on some input": SOFTMAX.format(first="while x.dim() == 1: pass"),
     "it hangs on all": SOFTMAX.format(first="while True: pass"),
     "it uses itself up": SOFTMAX.format(first="return softmax(x, dim)"),
-    "it returns more than can be sent": SOFTMAX.format(first="return x.new_zeros(20_000_000)"),
+    "it returns more than can be sent": SOFTMAX.format(first="return x.new_zeros(17_000_000)"),
     "it returns many values": SOFTMAX.format(first="return [0.0] * 30_000"),
     "it raises where another input would do": SOFTMAX.format(first="assert x.dim() > 1"),
     "it changes its input": SOFTMAX.format(first="x += 1"),
@@ -60,11 +60,14 @@ def both_ways(
     return run_judge(launcher, lesson, drive, of, known=known)
 
 
-@pytest.mark.parametrize("lesson", rarely(LESSONS))
-def test_verdicts_are_the_same_to_the_word(launcher, lesson):
+@pytest.mark.parametrize(
+    ("lesson", "times"),
+    [*rarely((lesson, 2) for lesson in FEW_LESSONS), *rarely(((lesson, 4 * SOAK) for lesson in LESSONS), [])],
+)
+def test_verdicts_are_the_same_to_the_word(launcher, lesson, times):
     """Some of the answers that learners wrote get the same outcomes, messages, names and examples."""
     answers = [answer_at(path) for path in sorted((ANSWERS / lesson).glob("*.py"))]
-    submissions = answers[:: max(1, len(answers) // (4 * SOAK))]
+    submissions = answers[:: max(1, len(answers) // times)]
     assert any(map(may_be_asked_ahead, submissions))
 
     for alone, ahead in both_ways(launcher, lesson, submissions, known=True):
@@ -80,19 +83,14 @@ def test_most_answers_are_asked_ahead():
     assert set(right) == set(LESSONS)
 
 
-@pytest.fixture(scope="module")
-def odd_verdicts(launcher):
-    """The verdicts on odd submissions, by what is odd, all from one judge."""
-    submissions = [Submission("softmax", "softmax.py", source) for source in ODD.values()]
-    assert all(map(may_be_asked_ahead, submissions))
-    impatient = dataclasses.replace(course(), limits=dataclasses.replace(course().limits, call_seconds=0.5))
-    return dict(zip(ODD, both_ways(launcher, "softmax", submissions, impatient, known=True), strict=True))
-
-
-@pytest.mark.parametrize("what", ODD)
-def test_odd_submissions_are_judged_as_if_asked_one_by_one(odd_verdicts, what):
+@pytest.mark.parametrize("what", rarely(ODD, [what for what in ODD if what != "it hangs on all"]))
+def test_odd_submissions_are_judged_as_if_asked_one_by_one(launcher, what):
     """One that hangs, dies or floods is found out, and so is on which check."""
-    alone, ahead = odd_verdicts[what]
+    submission = Submission("softmax", "softmax.py", ODD[what])
+    impatient = dataclasses.replace(course(), limits=dataclasses.replace(course().limits, call_seconds=0.5))
+    assert may_be_asked_ahead(submission)
+
+    ((alone, ahead),) = both_ways(launcher, "softmax", [submission], impatient, known=True)
 
     assert ahead == alone
 
@@ -190,7 +188,7 @@ def test_a_check_that_asks_something_else_is_run_again(launcher, monkeypatch):
             del self._exchanges[1:]
 
     monkeypatch.setattr(Recorder, "ask", ask_and_cut)
-    paths = [path for path in sorted((ANSWERS / "multi_head").glob("*.py")) if "dropout" not in path.stem][::18]
+    paths = [path for path in sorted((ANSWERS / "multi_head").glob("*.py")) if "dropout" not in path.stem][::36]
 
     for alone, ahead in both_ways(launcher, "multi_head", [answer_at(path) for path in paths]):
         assert ahead == alone
