@@ -258,7 +258,14 @@ IN_A_VERDICT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("source, line, words", IN_A_VERDICT.values(), ids=IN_A_VERDICT)
+# functorch, which every worker would import for it
+TAKES_SECONDS = {"an import in torch": pytest.mark.slow}
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "words"),
+    [pytest.param(*case, id=name, marks=TAKES_SECONDS.get(name, [])) for name, case in IN_A_VERDICT.items()],
+)
 def test_a_verdict_shows_the_line_and_the_hint(launcher, source, line, words):
     """A learner reads their own line, what the error means, and what to write."""
     (mistake,) = judge_source(launcher, "softmax", source).mistakes
