@@ -12,10 +12,8 @@ EACH_FOR_ITSELF = (
     "batch/test_executors.py",
     "batch/test_resume.py",
     "cli/",
-    "content/test_quiz_bank.py",
     "diagnosis/test_diagnosis.py",
     "docs/",
-    "judge/test_wire_fuzz.py",
     "quiz/test_quiz_flow.py",
 )
 # Files whose tests named `group/test` share what the group prepares: the answers to a lesson, the attacks on a course.
