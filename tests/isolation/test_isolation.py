@@ -15,14 +15,16 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.repeat import rarely
 
 from grader.worker import isolation
 from grader.worker.isolation import drop_privileges, landlock, process, readable_paths, seccomp, syscall_numbers
@@ -182,6 +184,11 @@ def mode(request: pytest.FixtureRequest) -> str:
     return ""
 
 
+def some_in_other_modes(names: Iterable[str]) -> list[tuple[str, str]]:
+    """All that a usual run tries as it is, and a quarter of it as another user and with an old Landlock."""
+    return [*product(MODES[:1], names), *product(MODES[1:], list(names)[::4])]
+
+
 # --- what a worker still can do ----------------------------------------------------------------------------------
 
 TRAINING_STEP = """
@@ -214,7 +221,9 @@ IMPORTS = {
 }
 
 
-@pytest.mark.parametrize("name", ALLOWED)
+@pytest.mark.parametrize(
+    ("mode", "name"), rarely(product(MODES, ALLOWED), some_in_other_modes(ALLOWED)), indirect=["mode"]
+)
 def test_ordinary_work_goes_on(fork_server: ForkServer, mode: str, name: str) -> None:
     """A worker trains, draws, sleeps and prints as if it were free."""
     if name == "training":
@@ -320,7 +329,9 @@ def refuse(): raise PermissionError
 """
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize(
+    ("mode", "name"), rarely(product(MODES, REFUSED), some_in_other_modes(REFUSED)), indirect=["mode"]
+)
 def test_what_a_worker_has_no_use_for_is_refused(fork_server: ForkServer, mode: str, name: str, tmp_path: Path) -> None:
     """Each attempt ends in an ordinary PermissionError, and the worker goes on."""
     (tmp_path / "victim").write_text("whole")
