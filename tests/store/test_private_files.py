@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
-from support.course_files import ROOT
+from support.learn_command import TINY
 
 from grader.cli.grader.group import grader
 from grader.store import Store
@@ -33,9 +33,10 @@ def test_nobody_else_reads_the_results_of_a_class(tmp_path):
     """Neither the store nor a report or a page of code; a folder that we make is closed as a whole."""
     for name in ("ann", "bo"):
         (tmp_path / "class" / name).mkdir(parents=True)
-        (tmp_path / "class" / name / "softmax.py").write_bytes((ROOT / "solutions/core/softmax.py").read_bytes())
+        (tmp_path / "class" / name / "argmax_2d.py").write_bytes((TINY / "solutions/basics/argmax_2d.py").read_bytes())
     results = tmp_path / "made" / "results"
-    words = ["run", str(tmp_path / "class"), "--out", str(results), "--lessons", "softmax", "--junit", "--gradescope"]
+    words = ["run", str(tmp_path / "class"), "--out", str(results), "--lessons", "argmax_2d", "--junit", "--gradescope"]
+    words += ["--course", str(TINY), "--jobs", "1"]
     done = CliRunner().invoke(grader, words)
 
     assert done.exit_code == 0, done.output
