@@ -10,8 +10,8 @@ Some are a right answer with a line or two written otherwise: `edits/<lesson>.to
 
 They are written apart from the known mistakes and the alternatives of the course, in other words: what those recognise
 of themselves proves little. A file may import an earlier lesson's function; it gets the answer `right_plain.py`.
-A usual run grades every eighteenth wrong one and half as many right ones; `pytest -m soak` the others, and all those of
-capstones, which are trained for seconds.
+A usual run grades every ninth to a few lessons of different kinds: what a judge works out about a lesson takes longer
+than an answer. `pytest -m soak` grades the others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pytest
 import torch
 from support.answers import ANSWERS, answer_at, edited_answers, read_answer
 from support.factories import course, run_judge
-from support.repeat import SOAK, rarely
+from support.repeat import FEW_LESSONS, SOAK, rarely
 
 from grader.judge import session
 from grader.judge.course_files import load_file
@@ -40,6 +40,7 @@ RIGHT, WRONG = (
     sorted(path for path in (*FILES, *edited_answers()) if path.name.startswith(f"{kind}_"))
     for kind in ("right", "wrong")
 )
+USUAL_LESSONS = (*FEW_LESSONS, "causal_mask", "positional_encoding", "training", "generate")
 FEWEST = {"right": 12, "wrong": 18}
 SMALL = {"causal_mask", "positional_encoding"}  # few ways to write them, right or wrong
 FEWEST_SMALL = {"right": 8, "wrong": 12}
@@ -120,8 +121,8 @@ def of(paths: list[Path], usual: Collection[Path]) -> pytest.MarkDecorator:
 
 
 def some_of(paths: list[Path], step: int) -> list[Path]:
-    """One in `step` of the answers that take no seconds."""
-    return [path for path in paths if path.parent.name not in CAPSTONES][::step]
+    """One in `step` of the answers to the lessons of a usual run."""
+    return [path for path in paths if path.parent.name in USUAL_LESSONS][::step]
 
 
 def complaint(result: LessonResult) -> str:
@@ -130,7 +131,7 @@ def complaint(result: LessonResult) -> str:
     return "\n".join([*failed[:3], *result.weaknesses])
 
 
-@of(RIGHT, some_of(RIGHT, 36))
+@of(RIGHT, some_of(RIGHT, 9))
 def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     """Right code passes every check and is given no mistake's name, whosever style it is in."""
     result = verdict_on(path)
@@ -138,7 +139,7 @@ def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     assert (result.score, result.passed, result.mistakes) == (10.0, True, ()), complaint(result)
 
 
-@of(WRONG, some_of(WRONG[1:], 18))
+@of(WRONG, some_of(WRONG[1:], 9))
 def test_a_wrong_answer_gets_its_true_name(path: Path, verdict_on: Verdicts) -> None:
     """Wrong code is rejected and named by its own mistakes; without a known one it is told where it goes wrong."""
     result = verdict_on(path)
