@@ -45,4 +45,6 @@ def lessons_in_share() -> str:
     """Return the names of this share's lessons, separated by commas; empty where the share is all of them."""
     from grader.course import load
 
-    return "" if SHARES == 1 else ",".join(list(load(ROOT).lessons)[SHARE::SHARES])
+    lessons = list(load(ROOT).lessons)
+    first = SHARE % len(lessons)  # where there are more shares than lessons, none is left without one
+    return "" if SHARES == 1 else ",".join(lessons[first::SHARES])
