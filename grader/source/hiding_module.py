@@ -225,10 +225,31 @@ class HidingModule(ModuleNames):
         path = "" if id(node) in self.harmless else self._path(node)
         if path and isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) and isinstance(node, ast.Attribute):
             return "" if path.startswith("torch.backends.") else path  # what a library has is made another: no setting
+        if path and self._takes_any_object(path, node):
+            return path
         # a module itself, in whatever hands, is as good as all that is in it
         is_handed_on = path and id(node) not in self.only_named and is_module(path)
         found = path + ITSELF if is_handed_on else used_place(path)
         return "" if found and id(node) in self._local_uses else found
+
+    def _takes_any_object(self, path: str, node: ast.AST) -> bool:
+        """Return True for a method that a class of torch is asked for, which is told its object later.
+
+        Some look up, or set, whatever name stands in that: `nn.ParameterDict.__getitem__(torch, n)`.
+        """
+        *above, kind, name = ["", *path.split(".")]
+        is_class = above[1:2] == ["torch"] and kind[0].isupper() and not kind.endswith("Tensor")
+        is_method = is_class and isinstance(node, ast.Attribute) and not name.isupper()  # as members of an Enum are
+        return is_method and id(node) not in self._of_self
+
+    @cached_property
+    def _of_self(self) -> set[int]:
+        """The functions that are called, plainly, with an object of one's own: `nn.Module.__init__(self)`."""
+        return {
+            id(node.func)
+            for node in self._nodes
+            if isinstance(node, ast.Call) and node.args and not self._is_not_own(node.args[0], node)
+        }
 
 
 def read_module(source: str, own: frozenset[str]) -> HidingModule:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
@@ -31,27 +31,29 @@ FOR_LIBRARIES = frozenset({"exec", "compile", "sys._getframe"})
 # of objects: frames, but for what prints a traceback, since they lead to our own objects, and a function's code
 READ, WRITTEN = "object.__getattr__", "object.__setattr__"
 DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRITTEN: ("__code__",)}
-Guard = Callable[[Collection[str], list[str] | None], None]
+Guard = Callable[[Collection[str], list[str] | None, bool], None]
 
 _guard: Guard | None = None
 
 
-def guard_watch(files: Collection[str], seen: list[str] | None) -> None:
+def guard_watch(files: Collection[str], seen: list[str] | None, loads: bool = False) -> None:
     """From now on refuse what ends the watch, and append its name to *seen*; with None refuse nothing.
 
     Args:
-        files: The paths of the learner's code, if it may run no text and take no frame.
+        files: The paths of the learner's code, which never has this called, by whomsoever.
+        loads: It is only loaded now, and may run a text and take a frame.
     """
     global _guard
     if _guard is None and seen is not None:
         _guard = _install()
     if _guard is not None:
-        _guard(files, seen)
+        _guard(files, seen, loads)
 
 
 def _install() -> Guard:
     own, printing = frozenset(_codes_of_ours()), (traceback.__file__, packages_folder())
     watched = NEVER | FOR_US | FOR_LIBRARIES | DOORS_OF_OBJECTS.keys()
+    all_files: set[str] = set()
     of_learner: Collection[str] = ()
     told: list[str] | None = None
     asks = False
@@ -80,12 +82,27 @@ def _install() -> Guard:
             return code.co_filename not in of_learner
         return event == READ and code.co_filename.startswith(printing)
 
-    def guard(files: Collection[str], seen: list[str] | None) -> None:
-        nonlocal of_learner, told
-        of_learner, told = files, seen
+    def guard(files: Collection[str], seen: list[str] | None, loads: bool) -> None:
+        nonlocal of_learner, told, asks
+        asks = True
+        is_learners = not all_files.isdisjoint(_files_on_the_way())
+        asks = False
+        if told is not None and is_learners:
+            told.append("sys.addaudithook")
+            raise ForbiddenCall("sys.addaudithook")
+        all_files.update(files)
+        of_learner, told = () if loads else files, seen
 
     sys.addaudithook(hook)
     return guard
+
+
+def _files_on_the_way() -> Iterator[str]:
+    """Yield the file of each call that runs."""
+    frame: FrameType | None = _caller()
+    while frame is not None:
+        yield frame.f_code.co_filename
+        frame = frame.f_back
 
 
 def _caller() -> FrameType:

@@ -55,6 +55,11 @@ HIDDEN = {
     "who calls methods by their names": "import urllib.request as u\nu.OpenerDirector()\n",
     "who sets any attribute": "import argparse\nargparse.ArgumentParser()\n",
     "a lookup, imported under another name": "from operator import attrgetter as a\nf = a(input())(print)\n",
+    "a method of a library's class that looks up a name": "from torch import nn\n"
+    "def f(thing, name):\n    thing.keys = str\n    return nn.ParameterDict.__getitem__(thing, name)\nf(1, input())\n",
+    "the same, before it is called": "import torch\nf = torch.nn.ParameterDict.__getitem__\n",
+    "the beginning of another class's object": "from torch.distributions import Distribution\n"
+    "def f(thing):\n    Distribution.__init__(thing, validate_args=True)\nf(print)\n",
     "a library in other hands": "import torch\ndef f(m):\n    return m\nf(torch)\n",
     "a part of it": "from torch import nn\nmine = [nn]\n",
     "one that is given another class": "def f(m, k):\n    m.__class__ = k\nf(1, 2)\n",
@@ -187,6 +192,10 @@ PUT_IN = {
     "a class": "class K:\n    pass\nsetattr(K, 'f', whole)\ndef softmax(x, dim=-1):\n    return K().f(x)\n",
 }  # fmt: skip
 INNOCENT = {
+    "methods of a library's classes": "import torch\nfrom torch import nn\nclass A(nn.Module):\n"
+    "    def __init__(self):\n        nn.Module.__init__(self)\n        self.w = nn.ModuleList()\n"
+    "    def forward(self, x):\n        return torch.Tensor.exp(x), nn.Module.__repr__(self)\n"
+    "def softmax(x, dim=-1):\n    return A()(x)\n",
     "a dataclass": "import dataclasses\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n    n: int\n"
     "@dataclasses.dataclass(frozen=True)\nclass B:\n    n: int = 1\ndef softmax(x, dim=-1):\n    return A(1), B()\n",
     "a function of torch named as an old module": "from torch import chunk, select\nimport torch\n"

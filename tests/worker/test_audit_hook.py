@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from support.factories import course, run_judge
 
@@ -49,6 +52,17 @@ HONEST = {
     ),
     "a warning": ("import warnings", "warnings.warn('here')"),
 }
+REACHED = """
+import numpy, torch
+from grader.worker.audit_hook import guard_watch
+guard_watch({"softmax.py"}, seen := [])
+exec(compile("def end(guard):\\n    guard((), None)", "softmax.py", "exec"))
+try:
+    end(guard_watch)
+except BaseException as error:
+    print(type(error).__name__, seen)
+guard_watch((), None)
+"""
 
 
 @pytest.fixture
@@ -84,6 +98,13 @@ def test_a_door_is_refused_while_the_file_is_loaded(grade, door):
     result = grade(f"{top}\nx = 1\ntry:\n    {line}\nexcept BaseException:\n    pass", "pass")
 
     assert result.score == 1.0 and [mistake.id for mistake in result.mistakes] == ["forbidden-call"]
+
+
+def test_who_reaches_the_guard_of_the_watch_cannot_take_it_away():
+    """It listens to nobody in whose call a line of the learner's runs."""
+    done = subprocess.run([sys.executable, "-c", REACHED], capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout == "ForbiddenCall ['sys.addaudithook']\n"
 
 
 @pytest.mark.parametrize("use", HONEST)
