@@ -24,7 +24,7 @@ def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
     Arguments
         logits: floating-point tensor of shape (B, V), a row for each text.
            Entries are finite and may be as large as ±1000.
-        temperature: a float above 0.
+        temperature: a float of 0.1 or more.
         top_k: an int of 1 or more, or None: nothing is cut off. A k larger
            than V keeps all tokens.
         top_p: a float, 0 < p < 1, or None: nothing is cut off.

@@ -56,7 +56,7 @@ def should_stop(losses, patience):
 
     Arguments
         losses: a list of floats, the held-out loss of each evaluation so
-           far, in order; it may be empty. None is NaN.
+           far, in order; it may be empty. All are finite.
         patience: how many evaluations in a row may bring nothing, an int of
            at least 1.
 

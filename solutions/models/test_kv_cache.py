@@ -63,7 +63,7 @@ def compare(submission, reference, text, chunks, atol=1e-4):
     for place, (mine, theirs) in enumerate(zip(outputs, expected, strict=True), 1):
         assert_matches(mine, theirs, atol=atol, hint=f"These are the outputs of chunk {place} of {chunks}.")
     for mine, theirs, name in zip(cache, right, ("keys", "values"), strict=True):
-        assert_matches(mine, theirs, hint=f"These are the {name} in the cache.")
+        assert_matches(mine, theirs, atol=atol, hint=f"These are the {name} in the cache.")
 
 
 @pytest.mark.check(skill="shape", points=0.5, public=True, **ATTENTION)
@@ -161,8 +161,9 @@ def test_gradient_of_the_cache(submission, reference, rand, part):
 
 @pytest.mark.check(skill="hygiene", points=0.5, needs="test_two", stage="with float64", **ATTENTION)
 def test_dtype_and_device(submission, reference, rand):
-    """Keeps the dtype and the device of its arguments."""
+    """Keeps the dtype and the device of its arguments, and blocks with a number that fits into the dtype."""
     compare(submission, reference, drawn(rand, 5, dtype=torch.float64), [3, 2])
+    compare(submission, reference, [part.half() for part in drawn(rand, 5)], [3, 2], atol=0.02)
     cache = pair(reference.cached_attention(*drawn(rand, 2)))[1]
     assert_portable(submission.cached_attention, *drawn(rand, 3), cache)
 

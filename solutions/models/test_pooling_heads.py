@@ -124,11 +124,12 @@ def test_mean_gradient(submission, reference, rand):
 
 @pytest.mark.check(**MEAN, skill="hygiene", points=0.5, needs="test_mean_shape")
 def test_mean_manners(submission, reference, rand):
-    """Leaves h and mask alone, works where they are, and keeps float64."""
+    """Leaves h and mask alone, works where they are, and keeps float64 and bfloat16."""
     h, mask = batch(rand)
     assert_unchanged(submission.masked_mean_pool.observe(h, mask), h, mask)
     assert_portable(submission.masked_mean_pool, h, mask)
-    assert_matches(submission.masked_mean_pool(h.double(), mask), reference.masked_mean_pool(h.double(), mask))
+    for kept, atol in ((h.double(), 1e-4), (h.bfloat16(), 0.1)):
+        assert_matches(submission.masked_mean_pool(kept, mask), reference.masked_mean_pool(kept, mask), atol=atol)
 
 
 # --- last_token_pool --------------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def test_capitals(submission, reference):
 
 
 @pytest.mark.check(skill="stability", points=2, needs="test_one_id_each", stage="on white space")
-@pytest.mark.parametrize("text", ["\n ab\tc\n\r", "x y z", " only at the beginning", "atTheEnd "])
+@pytest.mark.parametrize("text", ["\n ab\tc\n\r", "x\0y\x07\0", "x y z", " only at the beginning", "atTheEnd "])
 def test_white_space(submission, reference, text):
     """Keeps white space of every kind, wherever it stands."""
     compare(submission, reference, text, text)

@@ -96,10 +96,18 @@ def test_evaluate_empty_batch(submission, reference, rand):
 @pytest.mark.check(function="evaluate", skill="training", points=3, stage="on a model that arrives in train mode")
 def test_evaluate_eval_mode(submission, reference, rand):
     """Runs the model in eval mode, though it arrives in train mode."""
-    submission.events()
     compare(submission, reference, weights(rand), text(rand, *RAGGED), training=True)
+
+
+@pytest.mark.check(function="evaluate", skill="training", points=0.4, needs="test_evaluate_gives_a_float",
+                   stage="in the mode in which the model runs")  # fmt: skip
+def test_evaluate_runs_in_eval_mode(submission, rand):
+    """Runs the model in eval mode: dropout is not all that train mode changes."""
+    model = learner(submission, weights(rand), training=True)
+    submission.events()
+    submission.evaluate(model, text(rand, *RAGGED))
     if any(event[0] == "forward" and event[1] for event in submission.events()):
-        fail("The model ran in train mode: dropout is not all that it changes.")
+        fail("The model ran in train mode.")
 
 
 @pytest.mark.check(function="evaluate", skill="training", points=1, needs="test_evaluate_gives_a_float",
@@ -120,16 +128,19 @@ def test_evaluate_mode_restored(submission, reference, rand, training):
                    stage="in what becomes of the model")  # fmt: skip
 def test_evaluate_changes_nothing(submission, rand):
     """Changes neither the parameters nor their gradients."""
-    model = learner(submission, weights(rand))
-    before = model.state()
-    submission.evaluate(model, text(rand, *RAGGED))
-    after = model.state()
-    assert_matches(after["state"], before["state"], hint="These are the parameters afterwards.")
-    if any(gradient is not None for gradient in after["grads"].values()):
-        fail("Parameters have gradients afterwards: `backward` was called.")
+    for has_gradients in (False, True):
+        model = learner(submission, weights(rand), grads=has_gradients)
+        before = model.state()
+        submission.evaluate(model, text(rand, *RAGGED))
+        after = model.state()
+        assert_matches(after["state"], before["state"], hint="These are the parameters afterwards.")
+        if has_gradients:
+            assert_matches(after["grads"], before["grads"], hint="These are the gradients, which were 1 before.")
+        elif any(gradient is not None for gradient in after["grads"].values()):
+            fail("Parameters have gradients afterwards: `backward` was called.")
 
 
-@pytest.mark.check(function="evaluate", skill="training", points=0.6, needs="test_evaluate_gives_a_float",
+@pytest.mark.check(function="evaluate", skill="training", points=0.4, needs="test_evaluate_gives_a_float",
                    stage="in what autograd records")  # fmt: skip
 def test_evaluate_no_gradient(submission, rand):
     """Records no gradient while the model runs."""

@@ -51,10 +51,10 @@ def make(spec: dict[str, Any], log: Log) -> Any:
     """Build the object that *spec* describes; it appends events to *log*.
 
     A specification is `{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, with optional
-    "dtype", "device", "training", "cached" and "heads"; or `{"kind": "optimizer", "name": "sgd", "module": <module>,
-    "options": {...}}`; or `{"kind": "iterator", "items": [...]}`, a generator; or
-    `{"kind": "report", "total": 500}`, a function that takes the loss of each step, with optional "module", the model
-    that is trained. Raises ValueError for another kind.
+    "dtype", "device", "training", "cached", "heads" and "grads" (ones, from a step before); or
+    `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`; or
+    `{"kind": "iterator", "items": [...]}`, a generator; or `{"kind": "report", "total": 500}`, a function that takes
+    the loss of each step, with optional "module", the model that is trained. Raises ValueError for another kind.
     """
     if spec["kind"] == "model":
         return _make_model(spec, log)
@@ -126,6 +126,9 @@ def _make_model(spec: dict[str, Any], log: Log) -> Any:
         model.load_state_dict(state)  # says what does not fit
     if spec.get("device"):
         model.to(spec["device"])
+    if spec.get("grads"):
+        for parameter in model.parameters():
+            parameter.grad = torch.ones_like(parameter)
     if not spec.get("training", True):
         model.eval()
     return model
