@@ -56,8 +56,10 @@ mistake("gn-crop-short", "Where the text is longer than max_len you give the mod
         WINDOW, coding="of longer texts", window="ids if ids.size(1) <= max_len else ids[:, -max(1, max_len - 1):]")
 mistake("gn-crop-long", "You give the model one token more than max_len.", WINDOW, window="ids[:, -max_len - 1:]")
 mistake("gn-last-token-only", "You give the model the last token alone: without a cache it knows nothing of the "
-        "others.",
-        WINDOW, window="ids[:, -1:]")
+        "others.", WINDOW, window="ids[:, -1:]")
+mistake("gn-last-token-only", "After its first step the model is given the newest token alone: without a cache it "
+        "knows nothing of the others.", WINDOW, coding="after the first",
+        window="ids[:, -1:] if _ else ids[:, -max_len:]")
 mistake("gn-text-cropped", "You cut the text itself to max_len: its beginning is missing from what you return.", WINDOW,
         window="window = ids = ids[:, -max_len:]")
 mistake("gn-text-cropped", "You cut the prompt to max_len at the start: it is missing from what you return, and the "
