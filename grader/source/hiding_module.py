@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import cached_property, lru_cache
 
 from grader.source.hiding_names import (
@@ -29,7 +30,9 @@ from grader.source.module_names import ModuleNames, attributes_of
 from grader.source.modules_in_hands import DATACLASS, names_in_other_hands
 from grader.source.own_classes import (
     BASES,
+    Function,
     begins_with_a_text,
+    bound_alone,
     fills_its_names,
     listed_names,
     makes_attributes,
@@ -56,14 +59,35 @@ class HidingModule(ModuleNames):
         bound = {name for node in self._nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
         return {"super", *own_objects(self._nodes)} - bound
 
+    @cached_property
+    def _of_layers(self) -> set[int]:
+        """The calls about a layer of torch that is made in their function, `block = nn.Module()`, or a part of it."""
+        found = set()
+        for function in (node for node in self._nodes if isinstance(node, Function)):
+            inside = list(ast.walk(function))
+            made = Counter(
+                target.id
+                for node in inside
+                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+                for target in node.targets
+                if isinstance(target, ast.Name) and self._is_class_of_layers(self._path(node.value.func))
+            )
+            layers = bound_alone(inside, made) if made else set()
+            calls = [node for node in inside if layers and isinstance(node, ast.Call) and node.args]
+            found |= {id(call) for call in calls if last_name(_whole(call.args[0])) in layers}
+        return found
+
+    def _is_class_of_layers(self, path: str) -> bool:
+        name = path.rpartition(".")[2]
+        return path.startswith("torch.nn.") and name[0].isupper() and not name.endswith(("Parameter", "Buffer"))
+
     def _leads_on(self, base: ast.expr) -> bool:
         """Return True for a class of a library, or an error of Python's, of which an attribute may be anything."""
         base = base.value if isinstance(base, ast.Subscript) else base  # Generic[T]
         name = last_name(base)
         is_error = isinstance(base, ast.Name) and name.endswith(("Error", "Exception", "Warning", "Exit", "Interrupt"))
         path = self._path(base)
-        is_layer = path.startswith("torch.nn.") and not name.endswith(("Parameter", "Buffer"))
-        return is_error or bool(path and path not in BASES and not is_layer)
+        return is_error or bool(path and path not in BASES and not self._is_class_of_layers(path))
 
     @cached_property
     def _bound(self) -> set[str]:
@@ -198,8 +222,7 @@ class HidingModule(ModuleNames):
         key = given[1] if len(given) > 1 else thing
         if isinstance(call.func, ast.Attribute) and last_name(call.func.value) != "object":  # x.__setattr__(n, v)
             thing, key = call.func.value, thing
-        while isinstance(thing, ast.Attribute):  # a part of what is one's own
-            thing = thing.value
+        thing = _whole(thing)
         is_read = text_of(key) or (self._begins(key) and not self._is_not_own(thing, call))
         return not is_read or self._is_assembled(key) or (text_of(key) or "").startswith("__")
 
@@ -213,7 +236,7 @@ class HidingModule(ModuleNames):
         name = thing.func if isinstance(thing, ast.Call) else thing  # super().f
         is_own = isinstance(name, ast.Name) and name.id in self.own_objects
         is_own = is_own and isinstance(thing, ast.Call) == (last_name(name) == "super")
-        return not is_own and id(lookup) not in self.named
+        return not (is_own or id(lookup) in self.named or id(lookup) in self._of_layers)
 
     @cached_property
     def _local_uses(self) -> set[int]:
@@ -250,6 +273,13 @@ class HidingModule(ModuleNames):
             for node in self._nodes
             if isinstance(node, ast.Call) and node.args and not self._is_not_own(node.args[0], node)
         }
+
+
+def _whole(thing: ast.expr) -> ast.expr:
+    """Return what a thing is a part of: of `block.attn` that is `block`."""
+    while isinstance(thing, ast.Attribute) and not thing.attr.startswith("__"):  # its class is no part of it
+        thing = thing.value
+    return thing
 
 
 def read_module(source: str, own: frozenset[str]) -> HidingModule:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from grader.source.hiding_names import ALL_NAMES, last_name, text_of
 from grader.source.parse import nodes_in
@@ -145,14 +145,27 @@ def begins_with_a_text(name: ast.expr) -> bool:
 def listed_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the variables that are given texts alone that stand there: `for name in ("wq", "wk")`."""
     nodes = list(nodes)
-    listed: Counter[str] = Counter()
+    listed, words = Counter[str](), _named_arguments(nodes)
     for node in nodes:
         if isinstance(node, ast.For | ast.comprehension):
-            listed.update(_names_of_texts(node.target, _items(node.iter)))
+            listed.update(_names_of_texts(node.target, _items(node.iter, words)))
+    return bound_alone(nodes, listed)
+
+
+def bound_alone(nodes: Iterable[ast.AST], counted: Mapping[str, int]) -> set[str]:
+    """Return those of the names that are bound as often as was counted, and nowhere else."""
     bound = Counter(
         name for node in nodes if not isinstance(node, Function | ast.alias) for name in names_bound_by(node)
     )
-    return {name for name, times in listed.items() if bound[name] == times}
+    return {name for name, times in counted.items() if bound[name] == times}
+
+
+def _named_arguments(nodes: list[ast.AST]) -> dict[str, list[ast.expr]]:
+    """Return for each `**sizes` the names that it may hold: those that a file's calls give, if they all stand there."""
+    named = [word.arg for node in nodes if isinstance(node, ast.Call) for word in node.keywords]
+    texts: list[ast.expr] = [ast.Constant(name) for name in named]
+    takers = [node.kwarg.arg for node in nodes if isinstance(node, ast.arguments) and node.kwarg]
+    return {} if None in named else dict.fromkeys(takers, texts)
 
 
 def told_texts(nodes: Iterable[ast.AST]) -> set[str]:
@@ -184,8 +197,12 @@ def _is_plain_text(node: ast.expr | None) -> bool:
     return node is not None and bool(text_of(node)) and begins_with_a_text(node)
 
 
-def _items(listed: ast.expr) -> list[ast.expr]:
+def _items(listed: ast.expr, words: Mapping[str, list[ast.expr]]) -> list[ast.expr]:
     match listed:
+        case ast.Name(name):
+            return words.get(name, [])
+        case ast.Call(func=ast.Attribute(value=ast.Name(name), attr="items" | "keys" as pairs), args=[]):
+            return [ast.Tuple([text]) if pairs == "items" else text for text in words.get(name, [])]
         case ast.Tuple(items) | ast.List(items) | ast.Set(items) | ast.Dict(items):
             return [item for item in items if item is not None]
         case ast.Call(func=ast.Attribute(value=ast.Dict(keys), attr="items" | "keys")):

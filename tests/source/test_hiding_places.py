@@ -21,6 +21,10 @@ def find(source, siblings=None):
 
 
 HIDDEN = {
+    "names of arguments that stand nowhere": "class P:\n    def __init__(self, **sizes):\n"
+    "        for name, size in sizes.items():\n            setattr(self, name, size)\nP(**{input(): 1})\n",
+    "a layer's name that is bound again": "import torch\nfrom torch import nn\ndef f(other):\n    b = nn.Module()\n"
+    "    b = other\n    for n in ('wq', 'wk'):\n        setattr(b, n, 1)\nf(input())\n",
     "a lookup of several names": "from operator import attrgetter\nf = attrgetter('__doc__', input())(print)\n",
     "a lookup in a text": "f = getattr('', input())\n",
     "the class of a lookup": "import operator\nT = type(operator.attrgetter('shape'))\nf = T(input())(print)\n",
@@ -192,6 +196,11 @@ PUT_IN = {
     "a class": "class K:\n    pass\nsetattr(K, 'f', whole)\ndef softmax(x, dim=-1):\n    return K().f(x)\n",
 }  # fmt: skip
 INNOCENT = {
+    "names of arguments, and parts of a plain layer": "import torch\nfrom torch import nn\nclass P(nn.Module):\n"
+    "    def __init__(self, **sizes):\n        super().__init__()\n        for name, size in sizes.items():\n"
+    "            setattr(self, name, nn.Parameter(torch.ones(size)))\n"
+    "def softmax(x, dim=-1):\n    b = nn.Module()\n    b.attn = nn.Module()\n    for n in ('wq', 'wk'):\n"
+    "        setattr(b.attn, n, P(weight=3, bias=2))\n    return x\ndef other(bs):\n    return [b for b in bs]\n",
     "methods of a library's classes": "import torch\nfrom torch import nn\nclass A(nn.Module):\n"
     "    def __init__(self):\n        nn.Module.__init__(self)\n        self.w = nn.ModuleList()\n"
     "    def forward(self, x):\n        return torch.Tensor.exp(x), nn.Module.__repr__(self)\n"
