@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import copy
 import gc
+import sys
 import time
 import traceback
 from contextlib import AbstractContextManager, nullcontext
@@ -22,7 +23,7 @@ from grader.worker.models import factories, fake_device
 from grader.worker.models.still import without_dropout
 from grader.worker.models.weights import load_state, set_mode, without_drawing
 from grader.worker.watched_source import HOOK
-from grader.worker.wire import Array, Handle
+from grader.worker.wire import Array, Handle, TooLarge
 
 MAX_MESSAGE_CHARS = 2000
 MAX_FRAMES = 8
@@ -30,6 +31,7 @@ MAX_LINE_CHARS = 500
 MAX_PUBLIC_NAMES = 200
 MAX_EXCHANGE_SECONDS = 1.0
 LEARNERS = ("call", "build", "mode", "state")  # what runs code of the learner's
+OF_PYTHON = dict(vars(builtins))  # before any code of a learner's ran
 MAY_HOLD_HANDLE = (Handle, list, tuple, dict)
 
 Request = dict[str, Any]
@@ -312,9 +314,12 @@ def describe_error(error: BaseException, files: frozenset[str]) -> Reply:
 def _type_name(kind: type[BaseException]) -> str:
     """Return the name of an error's class; of one of the learner's own also that of Python's own behind it."""
     name, module = kind.__name__, str(kind.__module__)
-    if module == "builtins" or module.partition(".")[0] in ("grader", "numpy", "torch"):
+    # where a class says that it is from need not be true, and a module may have been given another
+    holder = vars(sys.modules[module]) if module in sys.modules else {}
+    is_of_library = module.partition(".")[0] in ("numpy", "torch") and holder.get(name) is kind
+    if OF_PYTHON.get(name) is kind or is_of_library or kind in (ForbiddenCall, TooLarge):
         return name
-    base = next(each.__name__ for each in kind.__mro__ if vars(builtins).get(each.__name__) is each)
+    base = next(each.__name__ for each in kind.__mro__ if OF_PYTHON.get(each.__name__) is each)
     return f"{name}({base})"
 
 

@@ -487,12 +487,15 @@ def test_one_text(submission, reference, rand, name):
 @pytest.mark.check(skill="values", points=1, needs="test_report_shape", function="head_report",
                    stage="where texts have other periods")  # fmt: skip
 def test_own_period(submission, reference, rand):
-    """Finds each text's own period, also where a token occurs twice in a run."""
+    """Finds each text's own period, also where a run holds its own beginning once more."""
     ids = repeated(rand, V, 9, (3, 7, 4, 5, 6, 2))
     ids[2] = torch.cat([ids[2, :2], ids[2, :1], ids[2, 2:3]]).repeat(3)[:9]  # a b a c a b a c a
     ids[3] = torch.cat([ids[3, :2], ids[3, :1], ids[3, 3:5]]).repeat(2)[:9]  # a b a c e, twice
-    given = ids, rand(V, 24)
-    compare_reports(report_on(submission, *given), report_on(reference, *given))
+    few = rand.integers(0, 3, 12, 7)
+    few[:, :2] = torch.tensor([0, 1])  # 0 1 and three tokens that often stand in a run once more
+    for texts in (ids, few.repeat(1, 2)):
+        given = texts, rand(V, 24)
+        compare_reports(report_on(submission, *given), report_on(reference, *given))
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_report_shape", function="head_report",

@@ -308,8 +308,7 @@ right("assignment where blocked", hide="scores = scores.clone()\nscores[~mask.ex
 right("softmax by hand",
       weigh="scores = (scores - scores.amax(-1, keepdim=True)).exp()\nweights = scores / scores.sum(-1, keepdim=True)")
 right("softmax through logsumexp", weigh="torch.exp(scores - scores.logsumexp(-1, keepdim=True))")
-right("einsum", score="torch.einsum('...td,...sd->...ts', q, k)",
-      blend="torch.einsum('...ts,...sv->...tv', weights, v)")
+right("einsum", score="torch.einsum('...td,...sd->...ts', q, k)", blend="torch.einsum('...ts,...sv', weights, v)")
 right("keys first, transposed at the end", score="k @ q.mT", weigh="torch.softmax(scores, -2)", blend="weights.mT @ v",
       hide="scores.masked_fill(~mask.expand(scores.mT.shape).mT, -INF)")
 right("one matrix at a time", score="""everything = torch.ones(q.size(-2), k.size(-2), device=q.device) == 1

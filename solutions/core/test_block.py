@@ -192,7 +192,7 @@ def test_future_hidden(submission, reference, rand):
 
 
 @pytest.mark.check(skill="masking", points=1, needs="test_pre_several_tokens", stage="with a mask for each sequence")
-@pytest.mark.parametrize("shape", [(2, 1, 1, 5), (2, H, 5, 5)], ids=["padding", "head"])
+@pytest.mark.parametrize("shape", [(2, 1, 1, 5), (2, H, 5, 5), (H, 5, 5)], ids=["padding", "head", "three axes"])
 def test_mask_of_each(submission, reference, rand, shape):
     """Takes a mask for each sequence, and for each head; also beside another block."""
     blocks = pair(submission, reference, rand)

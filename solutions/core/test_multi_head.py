@@ -334,9 +334,10 @@ def test_attention_causal_mask(submission, reference, rand):
 
 
 @pytest.mark.check(skill="masking", points=2, needs="test_attention_shape", function="multi_head_attention")
-@pytest.mark.parametrize("leading", [(2, 1), (1, 3), (2, 3)], ids=["sequence", "head", "both"])
+@pytest.mark.parametrize("leading", [(2, 1), (1, 3), (2, 3), (3,)],
+                         ids=["sequence", "head", "both", "three axes"])  # fmt: skip
 def test_attention_mask_each(submission, reference, rand, leading):
-    """Obeys one mask for each sequence, one for each head, and one for each of both."""
+    """Obeys one mask for each sequence, one for each head, also in three axes, and one for each of both."""
     mask = rand.mask(*leading, 5, 5)
     assert_attends(submission, reference, rand(2, 5, 12), *weights_of(rand, 12), 3, mask=mask)
 

@@ -124,9 +124,12 @@ def test_ln_far_from_zero(submission, reference, rand, offset):
 
 @pytest.mark.check(skill="gradients", points=2, function="layer_norm", needs="test_ln_shape", stage="in its gradient")
 def test_ln_gradient(submission, reference, rand):
-    """Lets the right gradient through to x, weight and bias."""
-    given, weights = arguments(rand, 3, 5), rand(3, 5)
-    assert_gradients_match(submission.layer_norm, reference.layer_norm, *given, wrt=[0, 1, 2], weights=weights)
+    """Lets the right gradient through to x, weight and bias, also on tokens of equal entries and of zeros."""
+    x, weight, bias = arguments(rand, 3, 5)
+    sides = submission.layer_norm, reference.layer_norm
+    assert_gradients_match(*sides, x, weight, bias, wrt=[0, 1, 2], weights=rand(3, 5))
+    flat = torch.tensor([[2.0] * 5, [0.0] * 5])
+    assert_gradients_match(*sides, flat, weight, bias, wrt=[0, 1, 2], weights=rand(2, 5), eps=0.1)
 
 
 @pytest.mark.check(skill="hygiene", points=0.5, function="layer_norm")
@@ -208,9 +211,11 @@ def test_rms_eps(submission, reference, rand, eps):
 
 @pytest.mark.check(skill="gradients", points=2, function="rms_norm", needs="test_rms_shape", stage="in its gradient")
 def test_rms_gradient(submission, reference, rand):
-    """Lets the right gradient through to x and weight."""
-    given, weights = arguments(rand, 3, 5)[:2], rand(3, 5)
-    assert_gradients_match(submission.rms_norm, reference.rms_norm, *given, wrt=[0, 1], weights=weights)
+    """Lets the right gradient through to x and weight, also on a token of zeros."""
+    x, weight, _ = arguments(rand, 3, 5)
+    sides = submission.rms_norm, reference.rms_norm
+    assert_gradients_match(*sides, x, weight, wrt=[0, 1], weights=rand(3, 5))
+    assert_gradients_match(*sides, 0.0 * x, weight, wrt=[0, 1], weights=rand(3, 5), eps=0.1)
 
 
 @pytest.mark.check(skill="hygiene", points=0.5, function="rms_norm")

@@ -127,7 +127,11 @@ def test_large_logits(submission, reference, rand, offset):
 def test_sure_and_wrong(submission, reference):
     """Is finite where the right class lies 200 below another one: the loss is 200."""
     logits, answers = torch.tensor([[0.0, 200.0, 3.0], [0.0, 1.0, 2.0]]), torch.tensor([0, 2])
-    assert_matches(submission.cross_entropy(logits, answers), reference.cross_entropy(logits, answers))
+    for smoothing in (0.0, 0.1):
+        found, expected = (
+            each.cross_entropy(logits, answers, label_smoothing=smoothing) for each in (submission, reference)
+        )
+        assert_matches(found, expected)
 
 
 @pytest.mark.check(skill="gradients", points=2, function="cross_entropy", needs="test_one_number",
@@ -221,9 +225,10 @@ def test_many_batches(submission, reference, rand):
 @pytest.mark.check(skill="stability", points=1, function="perplexity", needs="test_a_float",
                    stage="of a text without hope")  # fmt: skip
 def test_hopeless(submission, reference):
-    """Has no largest perplexity: a mean loss of 30 is 10 million million."""
-    found, expected = (number(each.perplexity([20.0, 40.0], [5, 5])) for each in (submission, reference))
-    assert_matches(found / expected, 1.0)
+    """Has no largest perplexity: a mean loss of 30 is 10 million million, and one of 100 fits into a float, too."""
+    for losses in ([20.0, 40.0], [90.0, 110.0]):
+        found, expected = (number(each.perplexity(losses, [5, 5])) for each in (submission, reference))
+        assert_matches(found / expected, 1.0)
 
 
 @pytest.mark.check(skill="hygiene", points=0.5, function="perplexity")

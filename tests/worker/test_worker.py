@@ -28,7 +28,7 @@ from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
 from grader.worker import fork_server, warm_up
 from grader.worker.models.factories import make
-from grader.worker.operations import ModuleHost
+from grader.worker.operations import ModuleHost, describe_error
 from grader.worker.preload import configure_torch
 from grader.worker.process_state import is_unchanged, read_process_state
 
@@ -762,3 +762,12 @@ def test_a_model_made_from_a_state_is_of_torchs_own_layers():
     made = make({"kind": "model", "layers": [["linear", 3, 2, False]], "state": {"layers.0.weight": weights}}, [])
     assert type(made.layers[0]) is torch.nn.Linear
     assert torch.equal(made.layers[0].weight, weights)
+
+
+@pytest.mark.parametrize("module", ["builtins", "torch", "numpy", "no_such_module"])
+def test_an_error_of_ones_own_is_told_as_such_whatever_it_says_of_itself(module):
+    """A class may say that it is from anywhere, and be called as one there."""
+    own = type("KeyError", (Exception,), {"__module__": module})
+
+    assert describe_error(own("'x'"), frozenset())["type"] == "KeyError(Exception)"
+    assert describe_error(KeyError("x"), frozenset())["type"] == "KeyError"
