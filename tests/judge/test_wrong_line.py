@@ -152,7 +152,7 @@ def test_a_number_is_not_said_twice(launcher: Launcher) -> None:
     finite = OVER_THE_QUERIES.replace("att, 1)", "att, -1)").replace('float("-inf")', "-1e9")
     (line,) = judge_source(launcher, "attention", finite).lines
 
-    assert line.says.endswith("with -inf in place of `-1e9`, the answer is right.")
+    assert line.says.endswith("with -inf in place of `-1e9`, a call that was wrong is right.")
 
 
 CUT = """import torch
@@ -307,7 +307,7 @@ def test_lines_are_counted_as_python_counts_them(launcher: Launcher) -> None:
     source = title + OVER_THE_QUERIES
 
     assert (
-        "if `torch.softmax(att, 1)` were the reference's `weights`, the rest of your code would be right."
+        "if `torch.softmax(att, 1)` were the reference's `weights`, a call that was wrong would be right."
         in judge_source(launcher, "attention", source).lines[0].says
     )
     raises = title + "def softmax(x, dim=-1):\n    raise ValueError('no')\n"
@@ -491,8 +491,8 @@ OVER_THE_WHOLE_RUN = STEP_BEFORE.replace("(step - 1)", "step").replace("(total -
             "with what the reference's step `fall` gives, which is 7.957, in place of",
         ),
         ("learning_rate", OVER_THE_WHOLE_RUN, "with the reference's `done`, which is 0.05, in place of"),
-        ("softmax", LAST_AXIS_ONLY, "with `dim` in place of `-1`, the answer is right"),
-        ("attention", OVER_THE_QUERIES_BY_NUMBER, "with -1 in place of `-2`, the answer is right"),
+        ("softmax", LAST_AXIS_ONLY, "with `dim` in place of `-1`, a call that was wrong is right"),
+        ("attention", OVER_THE_QUERIES_BY_NUMBER, "with -1 in place of `-2`, a call that was wrong is right"),
         ("learning_rate", STEP_BEFORE, "with `step` in place of `step - 1`"),
     ],
 )

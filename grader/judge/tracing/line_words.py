@@ -122,12 +122,12 @@ class _Words:
                 number = describe_number(expected.value)
                 changes = "this answer is right, but other inputs need another number"
                 return f"with {number} in place of {here}{known}, {changes}."
-            return f"with {self._number(found, expected)} in place of {here}{known}, the answer is right."
+            return f"with {self._number(found, expected)} in place of {here}{known}, a call that was wrong is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):
             return f"{here if here != WITHOUT_QUOTE else 'it'} gives {wanted}, but nothing in your code keeps it."
         if found.found is None:
-            return f"if {here} were {wanted}, the rest of your code would be right."
+            return f"if {here} were {wanted}, a call that was wrong would be right."
         if _returns(trace, self.right[-1].value):
             return ""
         if found.found.relation == EQUAL:
