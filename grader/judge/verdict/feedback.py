@@ -118,6 +118,8 @@ def suggestions_for(
             ),
             Suggestion("Stuck at the start? Take the mildest hint.", f"learn hint {name}"),
         )
+    if all(check.outcome == "skipped" for check in checks):  # the file cannot be loaded: no hint helps with that
+        return tuple(found) or (Suggestion("Mend that, and check again.", f"learn check {name}"),)
     if any(check.outcome in ("raised", "timed-out") for check in checks):
         found.append(Suggestion("Step through the failing call, in the debugger.", f"learn check {name} --pdb"))
     for other in uses:
