@@ -314,10 +314,10 @@ def describe_error(error: BaseException, files: frozenset[str]) -> Reply:
 def _type_name(kind: type[BaseException]) -> str:
     """Return the name of an error's class; of one of the learner's own also that of Python's own behind it."""
     name, module = kind.__name__, str(kind.__module__)
-    # where a class says that it is from need not be true, and a module may have been given another
-    holder = vars(sys.modules[module]) if module in sys.modules else {}
-    is_of_library = module.partition(".")[0] in ("numpy", "torch") and holder.get(name) is kind
-    if OF_PYTHON.get(name) is kind or is_of_library or kind in (ForbiddenCall, TooLarge):
+    # where a class says that it is from need not be true, and its metaclass may say that it equals any other
+    library = sys.modules.get(module) if module.partition(".")[0] in ("numpy", "torch") else None
+    known = ForbiddenCall, TooLarge, OF_PYTHON.get(name), getattr(library, "__dict__", {}).get(name)
+    if any(each is kind for each in known):
         return name
     base = next(each.__name__ for each in kind.__mro__ if OF_PYTHON.get(each.__name__) is each)
     return f"{name}({base})"

@@ -769,5 +769,9 @@ def test_an_error_of_ones_own_is_told_as_such_whatever_it_says_of_itself(module)
     """A class may say that it is from anywhere, and be called as one there."""
     own = type("KeyError", (Exception,), {"__module__": module})
 
+    equal = type("Equal", (type,), {"__eq__": lambda *_: True, "__hash__": type.__hash__})
+    likes_all = equal("KeyError", (Exception,), {"__module__": module})
+
     assert describe_error(own("'x'"), frozenset())["type"] == "KeyError(Exception)"
+    assert describe_error(likes_all("'x'"), frozenset())["type"] == "KeyError(Exception)"
     assert describe_error(KeyError("x"), frozenset())["type"] == "KeyError"
