@@ -125,6 +125,12 @@ def some_of(paths: list[Path], step: int) -> list[Path]:
     return [path for path in paths if path.parent.name in USUAL_LESSONS][::step]
 
 
+def has_its_true_name(path: Path, result: LessonResult) -> bool:
+    """Return True if a wrong answer is named by all of its own mistakes, and by no other."""
+    named = {mistake.id for mistake in result.mistakes}
+    return not named - OF_THE_ENGINE if what_it_is(path) == "?" else named == ids_in(path)
+
+
 def complaint(result: LessonResult) -> str:
     """What went wrong with an answer, for whoever reads the failure."""
     failed = [f"{check.id}: {check.outcome} {check.message}" for check in result.checks if not check.passed]
@@ -143,11 +149,10 @@ def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
 def test_a_wrong_answer_gets_its_true_name(path: Path, verdict_on: Verdicts) -> None:
     """Wrong code is rejected and named by its own mistakes; without a known one it is told where it goes wrong."""
     result = verdict_on(path)
-    named = {mistake.id for mistake in result.mistakes}
 
     assert not result.passed
     assert result.score is not None and result.score < 10.0
-    assert named - OF_THE_ENGINE == set() if what_it_is(path) == "?" else named == ids_in(path), complaint(result)
+    assert has_its_true_name(path, result), complaint(result)
     assert result.weaknesses
 
 
@@ -170,15 +175,9 @@ def test_a_gpu_changes_no_verdict(lesson: str) -> None:
 
     wrong = {}
     for path, result in found.items():
-        named = {mistake.id for mistake in result.mistakes}
-        if path.stem.startswith("right_"):
-            as_on_cpu = result.score == 10.0
-        elif what_it_is(path) == "?":
-            as_on_cpu = not result.passed and not named - OF_THE_ENGINE
-        else:
-            as_on_cpu = not result.passed and named == ids_in(path)
+        as_on_cpu = result.score == 10.0 if path in rights else not result.passed and has_its_true_name(path, result)
         if not as_on_cpu:
-            wrong[path.stem] = (result.score, named, complaint(result))
+            wrong[path.stem] = (result.score, result.mistakes, complaint(result))
     assert not wrong, "\n".join(f"{name}: {what}" for name, what in wrong.items())
 
 

@@ -108,8 +108,10 @@ for _statement in (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.Wit
 
 def _variables_at(tree: ast.Module, node: ast.AST) -> list[str]:
     """Return the local variables and parameters of the innermost function that a node is in."""
+    if not isinstance(node, ast.Name):
+        return []
     around = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and node in ast.walk(each)]
-    if not around or not isinstance(node, ast.Name):
+    if not around:
         return []
     stored = {
         each.id for each in ast.walk(around[-1]) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
