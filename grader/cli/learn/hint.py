@@ -64,7 +64,8 @@ def command(
     number = _limit_number(chosen, name, number, asked=rung is not None)
     trouble = context.try_store(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
     kept = context.workspace is not None and not trouble
-    _show(chosen, name, number, as_json, kept=kept, solved=context.progress()[chosen.name].solved)
+    is_last = number == len(ladders[name])
+    _show(chosen, name, number, as_json, kept=kept, solved=is_last and context.progress()[chosen.name].solved)
     if trouble:
         warn(trouble)
 

@@ -101,6 +101,8 @@ def _sentence(lessons: Sequence[Mapping[str, Any]]) -> str:
 def lesson_view(name: str, title: str, lesson: LessonResult, before: float | None) -> dict[str, Any]:
     """Return what a page shows of one lesson; `before` is the score of the attempt before."""
     lines = listed_lines(lesson.checks)
+    checks = [(_check(line), _is_wrong(line)) for line in lines]
+    shown = [] if lesson.state == "would-not-import" else checks
     named = {mistake.says for mistake in lesson.mistakes}
     return vars(lesson) | {
         "name": name,
@@ -113,9 +115,9 @@ def lesson_view(name: str, title: str, lesson: LessonResult, before: float | Non
         "weaknesses": [_split(text) for text in lesson.weaknesses if text not in named],
         "output": _text(lesson.output, MAX_PRINTED_LINES),
         "prints_title": prints_title(lesson.output),
-        "marks": [] if lesson.state == "would-not-import" else [_check(line) for line in lines],
-        "wrong": [] if lesson.state == "would-not-import" else [_check(line) for line in lines if _is_wrong(line)],
-        "rest": [_check(line) for line in lines if not _is_wrong(line)],
+        "marks": [check for check, _ in shown],
+        "wrong": [check for check, is_wrong in shown if is_wrong],
+        "rest": [check for check, is_wrong in checks if not is_wrong],
         "skipped": sum(line.outcome == "skipped" for line in lines),
     }
 
