@@ -122,13 +122,13 @@ def show_paged(text: str, pager: bool, is_part: bool = False) -> bool:
 
     height = shutil.get_terminal_size((80, 24)).lines
     if pager and has_reader() and text.count("\n") >= height:
-        page(text, is_part)
+        _page(text, is_part)
         return True
     click.echo(text, nl=False, color=True)
     return False
 
 
-def page(text: str, is_part: bool = False) -> None:
+def _page(text: str, is_part: bool) -> None:
     """Show a text through the pager, which says how to leave; after a part something else comes."""
     wanted, leave = ("REX", "q ends this part") if is_part else ("R", "q leaves")
     os.environ["LESS"] = _for_less(os.environ.get("LESS", ""), wanted, leave)

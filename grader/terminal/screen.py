@@ -10,7 +10,11 @@ import click
 from grader.terminal.console import paint
 from grader.terminal.text import plural
 
-ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"  # the other screen, without a cursor
+ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"  # the other screen
+HIDE_CURSOR, SHOW_CURSOR = (
+    "\x1b[?25l",
+    "\x1b[?25h",
+)  # it is hidden while drawing alone: a killed program shows none again
 HOME, TO_END_OF_LINE, TO_END = "\x1b[H", "\x1b[K", "\x1b[J"
 MIN_HEIGHT = 4
 
@@ -36,9 +40,8 @@ class Screen:
         """Show the first lines of a text that fit, and a footer in the last ones."""
         if not self._is_shown:
             return
-        columns, rows = shutil.get_terminal_size((80, 24))
+        columns, room = shutil.get_terminal_size((80, 24)).columns, self.room(footer)
         below = _fold(footer, columns)
-        room = max(rows - len(below) - 1, MIN_HEIGHT)
         lines = text.rstrip("\n").split("\n")
         if len(lines) > room:
             hidden = len(lines) - room + 1
@@ -46,7 +49,24 @@ class Screen:
         if dimmed:
             lines = [paint(click.unstyle(line), "quiet") for line in lines]
         lines += [""] * (room - len(lines)) + [""] + [paint(line, "quiet") for line in below]
-        self._write(HOME + "\r\n".join(line + TO_END_OF_LINE for line in lines) + TO_END)
+        drawn = "\r\n".join(line + TO_END_OF_LINE for line in lines)
+        self._write(HIDE_CURSOR + HOME + drawn + TO_END + SHOW_CURSOR)
+
+    @staticmethod
+    def room(footer: str) -> int:
+        """Return how many lines there are above a footer, and an empty line."""
+        columns, rows = shutil.get_terminal_size((80, 24))
+        return max(rows - len(_fold(footer, columns)) - 1, MIN_HEIGHT)
+
+    def cut(self, text: str, footer: str) -> list[str]:
+        """Cut a text into pages that fit above a footer; lines that are too long are folded, and lose their colours."""
+        columns, room = shutil.get_terminal_size((80, 24)).columns, self.room(footer)
+        lines: list[str] = []
+        for line in text.rstrip("\n").split("\n"):
+            plain = click.unstyle(line)
+            folded = [plain[start : start + columns] for start in range(0, len(plain), columns)]
+            lines += folded if len(folded) > 1 else [line]
+        return ["\n".join(lines[start : start + room]) for start in range(0, len(lines), room)]
 
     @staticmethod
     def _write(text: str) -> None:

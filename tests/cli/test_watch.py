@@ -178,16 +178,17 @@ def test_a_newer_save_overtakes_code_that_does_not_end(tmp_path: Path) -> None:
 
 
 def test_keys_call_commands_and_come_back(workspace: Path, watching: Watching) -> None:
-    """A hint is shown where the screen was; Enter leads back to it; all checks have a pager that says how to leave."""
+    """A hint is shown where the screen was; Enter leads back to it; `c` shows all checks, a page at a time."""
     watching.type("h")
     watching.wait_for(r"learn hint argmax_2d[\s\S]*Enter goes back")
     watching.type("\n")
     watching.wait_for(r"checks failed[\s\S]*q quit")
-    if shutil.which("less"):
-        watching.type("c")
-        watching.wait_for("space goes on, b back, q leaves")
-        watching.type("q")
-        watching.wait_for(r"checks failed[\s\S]*q quit")
+    watching.type("c")
+    watching.wait_for(r"1 more[\s\S]*c goes on[\s\S]*q back")
+    watching.type("c")
+    watching.wait_for(r"Weaknesses[\s\S]*c back[\s\S]*q back")
+    watching.type("c")
+    watching.wait_for(r"checks failed[\s\S]*q quit")
     watching.type("?x")  # no keys
     watching.type("\x04")
 
@@ -227,13 +228,13 @@ def test_pictures_and_prints_take_the_place_of_the_verdict(workspace: Path, watc
     answer(workspace, "moving_average")
     watching.wait_for(RIGHT + r"[\s\S]*?q quit")
     watching.type("w")
-    watching.wait_for(r"A step, smoothed[\s\S]*is the reference's answer[\s\S]*q quit")
+    watching.wait_for(r"A step, smoothed[\s\S]*is the reference's answer[\s\S]*q back")
     answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello', window)\n")
-    watching.wait_for(r"A step, smoothed[\s\S]*returned None[\s\S]*2.2 / 10[\s\S]*q quit")
+    watching.wait_for(r"A step, smoothed[\s\S]*returned None[\s\S]*2.2 / 10[\s\S]*q back")
     watching.type("w")
     watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
     watching.type("p")
-    watching.wait_for(r"Printed by your code[\s\S]*hello[\s\S]*q quit")
+    watching.wait_for(r"Printed by your code[\s\S]*hello[\s\S]*q back")
     watching.type("q")
     watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
     watching.type("q")
@@ -241,15 +242,36 @@ def test_pictures_and_prints_take_the_place_of_the_verdict(workspace: Path, watc
     assert watching.end() == 0
 
 
-def test_what_is_printed_by_the_page_opens_no_pager_at_a_save(workspace: Path, watching: Watching) -> None:
-    """Behind a pager that nobody asked for no save would be judged."""
-    answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello', window)\n")
+def test_what_is_longer_than_the_screen_is_shown_a_page_at_a_time(workspace: Path, watching: Watching) -> None:
+    """Long lines are folded; a save is judged meanwhile, and `q` leads back to the verdict."""
+    answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello ' * 99)\n")
     watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
     watching.type("p")
-    watching.wait_for(r"Printed by your code[\s\S]*q quit")
-    answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello\\n' * 99)\n")
-    watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
+    watching.wait_for(r"Printed by your code[\s\S]*more[\s\S]*p goes on[\s\S]*q back")
+    watching.type("p")
+    watching.wait_for(r"hello[\s\S]*q back")
     answer(workspace, "moving_average")
+    watching.wait_for(r"Your code printed nothing[\s\S]*" + RIGHT + r"[\s\S]*?q back")
+    watching.type("q")
+    watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    watching.type("q")
+
+    assert watching.end() == 0
+
+
+def test_the_next_lesson_is_the_one_behind_this_that_is_not_solved(workspace: Path, watching: Watching) -> None:
+    """Also while this one is not solved; after the last it says so."""
+    watching.type("n")
+    watching.wait_for(r"moving_average[\s\S]*q quit")
+    answer(workspace, "argmax_2d")
+    watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    watching.type("n")
+    watching.wait_for(r"moving_average[\s\S]*q quit")
+    answer(workspace, "moving_average")
+    watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    watching.type("n")
+    watching.wait_for(r"no other lesson[\s\S]*n back[\s\S]*q back")
+    watching.type("n")
     watching.wait_for(RIGHT + r"[\s\S]*?q quit")
     watching.type("q")
 

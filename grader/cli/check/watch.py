@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
 from grader.course.learner_copy import passed_words
 from grader.model import Lesson
-from grader.terminal.console import has_reader, make_layout, page, put, wrap
+from grader.terminal.console import has_reader, make_layout, put, wrap
 from grader.terminal.keyboard import Keyboard
 from grader.terminal.screen import Screen
 from grader.terminal.text import clean, score_text
@@ -45,7 +44,9 @@ KEYS = {  # each a command on the lesson
     "b": ("browser", "web {lesson}"),
 }
 QUIT = ("q", "\x04")
-FOOTER_LINES = 4  # that a picture leaves to the keys
+PAGED = ("c", "w", "p")  # what takes the verdict's place, a page at a time
+NONE_LEFT = "There is no other lesson that you have not solved.\n"
+STATE = "10.0 / 10, 10 more"  # as long as it gets where a page is shown
 OWN_KEYS = {"c": "all checks", "w": "picture", "p": "prints", "n": "next", "q": "quit"}
 
 
@@ -79,7 +80,7 @@ class _Watch:
     work: LiveWork
     lesson: Lesson
     follows: bool  # the file saved last, whichever it is
-    pages: list[str] = field(default_factory=list)  # what a key has put in place of the verdict; the first is shown
+    pages: list[str] = field(default_factory=list)  # what a key has put in the verdict's place; the first is shown
     paged: str = ""  # that key
     is_judged: bool = True  # else what was saved last was overtaken
 
@@ -109,23 +110,34 @@ class _Watch:
             self._draw()
         elif kind == "key" and what in QUIT:
             return False
-        elif kind == "drawn":
+        elif kind == "drawn":  # in a terminal of another size, perhaps
+            self.pages = self._pages_of(self.paged) if self.pages else []
             self._draw()
-        elif kind == "key" and what in ("w", "p"):
+        elif kind == "key" and what in PAGED:
             self._turn_page(what)
-        elif kind == "saved" or what == "n":
-            current = self.work.run.context.current_lesson(self.work.run.progress)
-            self.lesson = what if kind == "saved" else current or self.lesson
-            self._examine()
+        elif kind == "saved":
+            self._go_to(what)
+        elif what == "n":
+            following = self._next_lesson()
+            self._go_to(following) if following else self._turn_page("n")
         elif what in KEYS:
             self.pages = []
             self._call(KEYS[what][1].format(lesson=self.lesson.name))
             if not self.is_judged or what == "h":  # how many hints there were is told with the verdict
                 self._examine()
-        elif what == "c" and self.lesson.name in self.work.verdicts:
-            self.pages = []
-            self._page(self._text(verbose=True))
         return True
+
+    def _go_to(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self._examine()
+
+    def _next_lesson(self) -> Lesson | None:
+        """Return the lesson to solve after this one, or before it where none comes after it; None if none is left."""
+        context = self.work.run.context
+        along = context.course.lessons_along(context.way)
+        place = along.index(self.lesson)
+        others = along[place + 1 :] + along[:place]
+        return next((lesson for lesson in others if not self.work.run.progress[lesson.name].solved), None)
 
     # --- the verdict --------------------------------------------------------------------------------------------------
 
@@ -134,8 +146,8 @@ class _Watch:
         self._draw(working=True)
         self.is_judged = self.work.examine(self.lesson)
         shown, self.pages = self.pages, []
-        if shown:
-            self._turn_page(self.paged, is_asked=False)
+        if shown and self.paged in PAGED:
+            self._turn_page(self.paged)
         else:
             self._draw()
 
@@ -155,24 +167,25 @@ class _Watch:
         verdict = self.work.verdicts.get(self.lesson.name)
         return f"{score_text(verdict.score if verdict else None)} / 10"
 
-    def _turn_page(self, key: str, is_asked: bool = True) -> None:
-        """Show pictures or what was printed; the same key goes on, and after the last back to the verdict.
-
-        What is longer than the screen goes through the pager where a key asked for it: behind it no save is judged.
-        """
+    def _turn_page(self, key: str) -> None:
+        """Show what a key asks for; the same key goes on, and after the last page back to the verdict."""
         if self.pages and self.paged == key:
             self.pages.pop(0)
         else:
-            rows = shutil.get_terminal_size().lines - FOOTER_LINES
-            self.paged, self.pages = key, self._pictures(rows) if key == "w" else [self._prints()]
-            if self.pages[0].count("\n") > rows and key == "p":
-                text = self.pages.pop()
-                return self._page(text) if is_asked else self._draw()
-        return self._draw()
+            self.paged, self.pages = key, self._pages_of(key)
+        self._draw()
 
-    def _pictures(self, rows: int) -> list[str]:
+    def _pages_of(self, key: str) -> list[str]:
+        """Return the pages that a key shows."""
+        if key == "w":
+            return self._pictures()
+        text = NONE_LEFT if key == "n" else self._prints() if key == "p" else self._text(verbose=True)
+        return self.screen.cut(text, self._footer(STATE)) if self.screen else []
+
+    def _pictures(self) -> list[str]:
         from grader.terminal.picture import draw
 
+        rows = self.screen.room(self._footer(STATE)) if self.screen else 0
         found = sorted(self.work.draw_pictures(self.lesson), key=lambda picture: picture.is_right)
         return [draw(each, make_layout(), rows=rows) for each in found] or ["Nothing can be drawn here.\n"]
 
@@ -210,20 +223,24 @@ class _Watch:
 
     def _draw(self, working: bool = False) -> None:
         """Show the verdict, or the last one dimmed while a new one is made; without a screen print each verdict."""
-        run = self.work.run
-        solved = [name for name, known in run.progress.items() if known.solved]
-        passed = f"{len(solved)} of {len(run.progress)} {passed_words(run.context.course)}"
+        context = self.work.run.context
+        known = [self.work.run.progress[name] for name in context.way.lessons]
+        passed = f"{sum(each.solved for each in known)} of {len(known)} {passed_words(context.course)}"
         state = "checking ..." if working else passed
-        keys = "  ".join(f"{key} {says}" for key, (says, _) in KEYS.items())
-        keys += "  " + "  ".join(f"{key} {says}" for key, says in OWN_KEYS.items())
         if self.pages:
-            back = f"{len(self.pages) - 1} more" if len(self.pages) > 1 else "back"
-            state = f"{self._score()}, {self.paged}: {back}"
+            state = self._score() + (f", {len(self.pages) - 1} more" if len(self.pages) > 1 else "")
         if self.screen:
             text = self.pages[0] if self.pages else self._text()
-            self.screen.draw(text, f"{state}   {keys}", dimmed=working)
+            self.screen.draw(text, self._footer(state), dimmed=working)
         elif not working:
             click.echo(self._text(), color=True)
+
+    def _footer(self, state: str) -> str:
+        """Put what each key does behind the state; where a page is shown its key goes on, and q leads back."""
+        says = {key: says for key, (says, _) in KEYS.items()} | OWN_KEYS
+        if self.pages:
+            says |= {self.paged: "goes on" if len(self.pages) > 1 else "back", "q": "back"}
+        return f"{state}   " + "  ".join(f"{key} {what}" for key, what in says.items())
 
     def _draw_again(self, *_: Any) -> None:
         self.work.events.put(("drawn", None))
@@ -254,12 +271,6 @@ class _Watch:
             for number, handler in before.items():
                 signal.signal(number, handler)
         self._wait_for_enter()
-
-    def _page(self, text: str) -> None:
-        self._leave()
-        page(text)
-        self._enter()
-        self._draw()
 
     def _wait_for_enter(self) -> None:
         if self.screen:
