@@ -309,9 +309,15 @@ def test_a_page_of_before_says_what_to_do(page: Any, tmp_path: Path) -> None:
         page.locator("#state").filter(has_text="Starting").wait_for()
         port = server.port
     page.get_by_text("Not connected: is learn web running?").wait_for()
+    questions, refused = page.locator("#questions"), page.locator("#questions .refused")
+    questions.locator("button").click()
+    refused.filter(has_text="Not connected").wait_for()
     with make_server(workspace, ROOT) as again:
         assert again.port == port
         page.get_by_text("learn web was started again: open the link that it printed").wait_for()
+        questions.locator("button").click()
+        refused.filter(has_text="was started again: open the link that it printed").wait_for()
+        assert refused.count() == 1
 
 
 @pytest.mark.slow

@@ -1,10 +1,19 @@
 // Parts of the page that change in place: what a form in one sends is answered by a page, whose part takes its place.
 import { takeQuizKeys } from "/static/quiz.js";
 
+function say(part, textContent) {
+  part.querySelector(":scope > .refused")?.remove();
+  part.append(Object.assign(document.createElement("p"), { className: "notice refused", role: "alert", textContent }));
+}
+
 async function replacePart(part, address, options) {
   part.setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch(address, options);
+    const answer = await fetch(address, options).catch(() => null);
+    if (!answer?.headers.get("content-type")?.startsWith("text/html")) {
+      say(part, answer ? await answer.text() : "Not connected: is learn web running? Every answer until here is kept.");
+      return;
+    }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html"); // made by the server, of escaped text
     const found = page.querySelector(part.dataset.part) ?? page.querySelector("main");
     part.replaceChildren(...(found.id === part.id ? found.childNodes : [found]));
@@ -13,8 +22,6 @@ async function replacePart(part, address, options) {
     first.focus({ preventScroll: true });
     part.scrollIntoView({ block: "nearest" }); // its end, and then its beginning: the verdict comes before what is next
     if (part.getBoundingClientRect().top < 0) part.scrollIntoView({ block: "start" });
-  } catch {
-    part.append(Object.assign(document.createElement("p"), { className: "notice", role: "alert", textContent: "Not connected: is learn web running? Every answer until here is kept." }));
   } finally {
     part.removeAttribute("aria-busy");
   }
