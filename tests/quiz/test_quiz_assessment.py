@@ -39,7 +39,7 @@ def test_the_bank_that_tests_use_is_sound(bank):
 def test_nothing_answered_is_no_score(bank):
     """Without evidence there is a reason in place of a number, and topics to begin with."""
     report = assess(bank, LearnerLog())
-    assert report["verified"] is None and "0 of 10 topics" in report["reason"]
+    assert report["verified"] is None and "0 of the assessment's 10 topics" in report["reason"]
     assert (report["predicted"], report["claimed"], report["strengths"], report["weaknesses"]) == (None, None, [], [])
     assert [each["command"] for each in report["suggestions"]] == [
         "learn quiz",
@@ -52,7 +52,7 @@ def test_a_course_of_two_topics_needs_both(tmp_path):
     small = write_bank(tmp_path / "lessons", TOPICS[:2])
     answers = [answered(f"{name}.n{number}") for name in TOPICS[:2] for number in range(1, 5)]
     assert assess(small, LearnerLog(answers=answers[:4]))["reason"].startswith(
-        "not enough evidence: 1 of 2 topics covered, 2"
+        "not enough evidence: 1 of the assessment's 2 topics covered, 2"
     )
     assert assess(small, LearnerLog(answers=answers))["verified"]["score"] == 10.0
 

@@ -21,7 +21,7 @@ from support.quiz_workspace import Workspace, kinds, of
 from support.repeat import repeat
 from support.terminal import Terminal, plain
 
-from grader.cli.quiz.render import _code_lines, _last_sentence, cut
+from grader.cli.quiz.render import _code_lines, cut
 from grader.course import load
 from grader.model import LessonResult, QuizSession
 from grader.quiz.bank.variants import make_variant
@@ -359,10 +359,8 @@ def test_code_breaks_at_a_blank_in_a_narrow_terminal(monkeypatch, numbered):
     assert " ".join(second.split()[numbered:] + " ".join(rest).split()) == " ".join(code.split("\n")[1].split())
 
 
-def test_a_question_is_named_by_its_last_sentence():
-    """What is cut ends at a word and in three dots, never in four."""
-    assert _last_sentence("With D = 4 and H = 4. How wide is\na head?") == "How wide is a head?"
-    assert _last_sentence("One of these lines is wrong. Which one?") == "One of these lines is wrong. Which one?"
+def test_what_is_cut_ends_at_a_word():
+    """It ends in three dots, never in four."""
     assert cut("one two three. four", 18) == "one two three..."
     assert cut("short", 5) == "short" and cut("Donaudampfschiff", 8) == "Donau..."
 
@@ -650,6 +648,7 @@ def test_sure_but_wrong_is_told_first(every_kind):
     assert "You were sure: it comes back within a week." in text
     end = text.partition("Sure, but wrong")[2]
     assert "divided the scores by d_k in place of its square" in end
+    assert "The components of q and k are independent" in end and "What is the variance of" in " ".join(end.split())
     assert "learn review" in end
 
 

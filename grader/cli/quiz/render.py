@@ -16,9 +16,7 @@ from grader.terminal.console import MAX_COLUMNS, paint, signs, width, wrap
 from grader.terminal.text import ITEM, bar, clean, plural, split_items
 
 NEXT = "Next  "
-MIN_SENTENCE = 18  # characters below which the sentence before is shown too
 
-_SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+(?=\W*[A-Z])")
 _NUMBERS = re.compile(r"[(\[][\d ,.-]+[)\]]")
 
 
@@ -231,17 +229,8 @@ def _topic(topic: Mapping[str, Any], longest: int) -> str:
 
 
 def _sure_but_wrong(each: Mapping[str, Any]) -> list[str]:
-    lines = wrap_paragraphs(f"- {each['title']}: {_last_sentence(each['text'])}", 2)
+    lines = wrap_paragraphs(f"- {each['title']}: {' '.join(each['text'].split())}", 2)
     return lines + [line for said in each["says"] for line in wrap_paragraphs(f"You {said}.", 4)]
-
-
-def _last_sentence(text: str, max_columns: int = 90) -> str:
-    """Return the last sentence of a question in one line: questions of a topic often begin alike."""
-    sentences = _SENTENCE_ENDS.split(" ".join(text.split()))
-    last = sentences.pop()
-    if len(last) < MIN_SENTENCE and sentences:  # "Which one?" alone would not tell
-        last = f"{sentences.pop()} {last}"
-    return cut(last, max_columns)
 
 
 def next_lines(commands: Sequence[tuple[str, str]]) -> list[str]:

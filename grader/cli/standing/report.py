@@ -142,7 +142,7 @@ def _verified(assessment: Assessment) -> str:
     verified = assessment["verified"]
     if not verified:
         return str(assessment["reason"])
-    covered = f"{verified['covered']} of {verified['topics']} topics covered"
+    covered = f"{verified['covered']} of the assessment's {verified['topics']} topics covered"
     if verified["covered"] < verified["topics"]:
         covered += f", which are {', '.join(verified['names'])}; the interval allows for the others"
     return f"{verified['low']:.1f} to {verified['high']:.1f} with 90% certainty; {covered}"
@@ -176,6 +176,8 @@ def _topics(assessment: Assessment) -> Iterator[str]:
     longest = min(max((len(topic["title"]) for topic in topics), default=0), max(MIN_TITLE, width() - TOPIC_COLUMNS))
     for topic in topics:
         yield _topic(topic, longest)
+    if beside := ", ".join(each["title"] for each in assessment["also"]):
+        yield paint(wrap(f"No part of the assessment, its score and its facets: {beside}.", 2), "quiet")
 
 
 def _topic(topic: Mapping[str, Any], longest: int) -> str:
@@ -208,9 +210,6 @@ def _facets(assessment: Assessment) -> Iterator[str]:
         line = f"  {'' if is_narrow else title.ljust(longest)}  {score}  {_counts(each)}  {interval:>11}"
         yield f"{line}  {paint(text, style)}" if text else line
     yield from filter(None, [paint(wrap(facet_sentence(facets), 2), "strong") if facets else ""])
-    if facets and assessment["also"]:
-        titles = ", ".join(each["title"] for each in assessment["also"])
-        yield paint(wrap(f"In none of them: {titles}.", 2), "quiet")
 
 
 def facet_sentence(facets: Sequence[Mapping[str, Any]]) -> str:

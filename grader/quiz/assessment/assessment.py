@@ -148,8 +148,8 @@ def _verified_score(bank: Bank, assessed: Sequence[Evidence]) -> tuple[dict[str,
     names = [bank.topic(each.name).title for each in assessed if each.score and each.score.covered]
     if result is None:
         return None, (
-            f"not enough evidence: {len(names)} of {len(assessed)} topics covered, {min_topics} are needed "
-            f"(a topic is covered by {MIN_ITEMS} checked answers)"
+            f"not enough evidence: {len(names)} of the assessment's {len(assessed)} topics covered, {min_topics} are "
+            f"needed (a topic is covered by {MIN_ITEMS} checked answers)"
         )
     return _rounded(result) | {"covered": len(names), "topics": len(assessed), "names": names}, ""
 

@@ -130,7 +130,9 @@ def suggestions(
         found.append((says, f"learn quiz {each['topic']}", each["families"]))
     for name, known in progress.items():
         if known.attempts and not known.solved:
-            found.append((f"finish the exercise {name}", f"learn check {name}", []))
+            is_unwritten = any(mistake.id == "stub" for mistake in known.last_mistakes)
+            do = "write" if is_unwritten else "finish"
+            found.append((f"{do} the exercise {name}", f"learn check {name}", []))
     if not any(topic["covered"] for topic in topics):
         found.append(("take the assessment: three or four questions on each of its topics", "learn quiz", []))
     for topic in topics:
