@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -17,7 +17,8 @@ HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}  # a grou
 class LazyGroup(click.Group):
     """A group whose `commands_in` maps a command's name to its module, or to `module:name` if it is not `command`.
 
-    `meant` maps other words to the commands that they mean; no word is taken for one of `never_meant`.
+    `meant` maps other words to the commands that they mean; no word is taken for one of `never_meant`. `explain`
+    returns a sentence on a word that is something else here, or "".
     """
 
     def __init__(
@@ -26,12 +27,14 @@ class LazyGroup(click.Group):
         commands_in: Mapping[str, str],
         meant: Mapping[str, str] | None = None,
         never_meant: Sequence[str] = (),
+        explain: Callable[[click.Context, str], str] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self._commands_in = dict(commands_in)
         self._meant = dict(meant or {})
         self._never_meant = never_meant
+        self._explain = explain
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List the commands: those of the table, in its order, then those added to the group."""
@@ -58,7 +61,8 @@ class LazyGroup(click.Group):
         close = [self._meant[name]] if name in self._meant else difflib.get_close_matches(name, names)
         close = [guess for guess in close if guess not in self._never_meant]
         meant = " or ".join(f'"{ctx.command_path} {guess}"' for guess in close)
-        hint = f"Did you mean {meant}?" if close else f'"{ctx.command_path} --help" lists the commands.'
+        told = self._explain(ctx, name) if self._explain and name not in self._meant else ""
+        hint = told or f"Did you mean {meant}?" if told or close else f'"{ctx.command_path} --help" lists the commands.'
         raise click.UsageError(f'There is no command "{name}". {hint}', ctx=ctx)
 
     def invoke(self, ctx: click.Context) -> Any:

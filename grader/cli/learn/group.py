@@ -51,11 +51,27 @@ Complete lesson names with Tab, in bash (or zsh_source, fish_source):
 """
 
 
+def _explain_word(ctx: click.Context, word: str) -> str:
+    """Say what a word is that is no command: a lesson, or what `learn` does alone; "" if it is neither."""
+    if word in ("next", "continue", "home"):
+        return '"learn" alone says what is next.'
+    from grader.cli.context import find_context  # here: a command that is known needs no course
+    from grader.course import find_lesson
+    from grader.errors import SelfattendError
+
+    try:
+        lesson = find_lesson(find_context(ctx).course, word).name
+    except SelfattendError:
+        return ""
+    return f'It is a lesson: "learn read {lesson}", "learn check {lesson}".'
+
+
 @click.group(
     cls=LazyGroup,
     commands_in=COMMANDS,
     meant=MEANT,
     never_meant=("reset",),  # it takes the learner's file away
+    explain=_explain_word,
     invoke_without_command=True,
     epilog=EPILOG,
     context_settings=HELP_OPTIONS,
