@@ -323,6 +323,23 @@ def test_another_word_for_a_command_is_understood(tmp_path, word, meant):
     assert f'Did you mean "learn {meant}"?' in learn(word, cwd=tmp_path).stderr
 
 
+@pytest.mark.parametrize(
+    "word, says",
+    [
+        ("next", '"learn" alone says what is next.'),
+        ("moving_average", 'It is a lesson: "learn read moving_average", "learn check moving_average".'),
+        ("1", '"learn check moving_average"'),
+        ("nothing_like_it", '"learn --help" lists the commands.'),
+    ],
+)
+def test_a_word_that_is_something_else_is_told(workspace, word, says):
+    """A lesson in a command's place is no riddle, nor is what `learn` does alone."""
+    done = learn(word, cwd=workspace)
+
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
 def test_no_word_is_taken_for_reset(tmp_path):
     """What takes a file away is not suggested for a slip of the fingers."""
     assert '"learn reset"' not in learn("resets", cwd=tmp_path).stderr
@@ -479,6 +496,18 @@ def test_what_the_last_check_found_stands_above_a_hint(workspace):
     first, *_, hint = learn("hint", "moving_average", cwd=workspace).stdout.partition("\n\n")
     assert first == "Your last check: The last window is left out."
     assert hint.startswith("moving_average  hint 1 of 3")
+
+
+def test_a_file_that_python_cannot_read_is_mended_first(workspace):
+    """It is shown with its place, and what comes next is its check: no hint is meant for it."""
+    error = "Python cannot read your file.\nSyntaxError: '(' was never closed\n  moving_average.py:2\n      (x\n      ^"
+    _keep_result(workspace, Named("syntax-error", "", error, "Close it."), weak=(error,))
+
+    told = learn("hint", "moving_average", cwd=workspace).stdout
+    assert "Your last check: Python cannot read your file.\n  SyntaxError: '(' was never closed\n" in told
+    assert "        (x\n        ^\n" in told
+    assert told.endswith("Next  mend that, and check again\n      learn check moving_average\n")
+    assert learn(cwd=workspace).stdout.endswith("learn check moving_average\n")
 
 
 def test_without_a_lesson_no_hint_is_used(workspace):

@@ -10,6 +10,7 @@ import click
 
 from grader.cli.check.compared import ask_judge, choose_compared, read_compared
 from grader.cli.context import find_context
+from grader.cli.learn.next_step import command_beside
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.errors import UsageError
@@ -65,7 +66,7 @@ def command(
 
         layout = make_layout()
         show_paged("\n".join(draw(each, layout, words) for each in pictures), pager=not words)
-    put(f"\nNext  {paint(f'learn check {chosen.name}', 'command')}")
+    put(f"\nNext  {paint(command_beside(context, chosen), 'command')}")
 
 
 def _write(pictures: list[Picture], out: Path) -> None:

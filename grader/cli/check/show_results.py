@@ -12,9 +12,9 @@ from grader.cli.learn.next_step import is_gone, last_model, show_worth, step_at_
 from grader.course.learner_copy import passed_words
 from grader.course.questions import has_questions
 from grader.files import is_file
-from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
+from grader.model import FULL_WAY, Lesson, LessonProgress, LessonResult, Submission, Suggestion
 from grader.terminal.console import make_layout, put, warn, wrap
-from grader.terminal.text import capitalize, command_line
+from grader.terminal.text import capitalize, command_line, plural
 
 
 @dataclass
@@ -123,6 +123,15 @@ def _show_result(run: CheckRun, result: LessonResult) -> None:
         put()
         put(wrap(f"This is not kept: your own work on the lesson is {lesson.track}/{lesson.name}.py in the workspace."))
     elif result.passed and not known.solved:
-        solved = 1 + sum(other.solved for other in run.progress.values())
         put()
-        put(f"{capitalize(passed_words(run.context.course, lesson.name))}: {solved} of {len(run.progress)} lessons.")
+        put(wrap(f"{capitalize(passed_words(run.context.course, lesson.name))}: {_count_solved(run, lesson.name)}."))
+
+
+def _count_solved(run: CheckRun, new: str) -> str:
+    """Count the lessons that are solved with a new one: of the learner's way, or of all where it is not on that."""
+    way = run.context.way
+    is_beside = new not in way.lessons
+    names = tuple(run.progress) if is_beside else way.lessons
+    solved = sum(name == new or run.progress[name].solved for name in names)
+    of_way = "" if is_beside or way.name == FULL_WAY else f" on {way.title}"
+    return f"{solved} of {plural(len(names), 'lesson')}{of_way}"

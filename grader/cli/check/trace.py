@@ -15,6 +15,7 @@ import click
 
 from grader.cli.check.compared import ask_judge, choose_compared, read_compared
 from grader.cli.context import find_context
+from grader.cli.learn.next_step import command_beside
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.terminal.console import paint, put, signs, width, wrap
@@ -56,7 +57,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
         return
     for line in tell_calls(calls, submission.source):
         put(line)
-    put(f"Next  {paint(f'learn check {chosen.name}', 'command')}")
+    put(f"Next  {paint(command_beside(context, chosen), 'command')}")
 
 
 def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
@@ -85,6 +86,8 @@ def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str
     from grader.intake.notebook.cell_places import CellPlaces
 
     lines = find_lines(call, source, others)
+    if not lines:
+        yield wrap("It has no `def` whose lines could be watched. Write it as one, a line for each step.", 2)
     firsts = {number for number, text in lines.items() if text.lstrip().startswith("def ")}
     column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - 7, 20)) + 2
     places, cell = CellPlaces(source), 0

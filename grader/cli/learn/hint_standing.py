@@ -26,7 +26,10 @@ def last_finding(context: CourseContext, lesson: Lesson) -> Named | None:
 
 def show_finding(found: Named) -> None:
     """Print what the last check found."""
-    put(wrap(f"Your last check: {clean(found.says)}"))
+    first, *shown = clean(found.says).split("\n")
+    put(wrap(f"Your last check: {first}"))
+    for line in shown:  # of an error, with its place in the source
+        put(f"  {line}")
     if found.suggests:
         put(f"  {signs().arrow} {wrap(clean(found.suggests), 4).lstrip()}")
 
@@ -38,9 +41,13 @@ def show_standing(context: CourseContext, lesson: Lesson, found: Named | None, h
     hints = plural(len(lesson.all_hints), "hint")
     put(paint(lesson.title, "strong"))
     put(wrap(f"{score}{known.hints_used} of {hints} used"))
-    put()
     if found:
+        put()
         show_finding(found)
     elif context.edited_at(lesson):
+        put()
         put(wrap(f"A check may name what is wrong, and uses no hint: `learn check {lesson.name}`"))
+    if found and found.id == "syntax-error":  # for which no hint is meant
+        show_next("mend that, and check again", f"learn check {lesson.name}")
+        return
     show_next(*(step_without_hints(lesson, known) or (hint, f"learn hint {lesson.name} --next")))

@@ -159,6 +159,14 @@ def step_at_end(context: CourseContext, unsolved: Sequence[str]) -> tuple[str, s
     return f"{says}; see how much you know, and how surely", "learn report"
 
 
+def command_beside(context: CourseContext, lesson: Lesson) -> str:
+    """Return the command that comes after a look at one's work: its check, or what is next where that has passed."""
+    progress = context.progress()
+    known = progress[lesson.name]
+    is_checked = known.last_when is not None and context.edited_at(lesson) <= known.last_when.timestamp()
+    return next_step(context, progress)[1] if known.solved and is_checked else f"learn check {lesson.name}"
+
+
 def step_without_hints(lesson: Lesson, known: LessonProgress) -> tuple[str, str] | None:
     """Return what to do where every hint was taken, and the command for it; None while there are hints."""
     if known.hints_used < len(lesson.all_hints):
@@ -190,5 +198,6 @@ def _continue_lesson(context: CourseContext, lesson: Lesson, known: LessonProgre
     if known.last_mistakes:
         # the progress may be somebody else's, and would control the terminal
         says = clean(known.last_mistakes[0].says).partition("\n")[0]
-        return f"{score}. {says}", f"learn hint {lesson.name}"
+        is_unread = known.last_mistakes[0].id == "syntax-error"  # for which no hint is meant
+        return f"{score}. {says}", command if is_unread else f"learn hint {lesson.name}"
     return f"{score}: take a hint", f"learn hint {lesson.name}"

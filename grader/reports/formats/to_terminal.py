@@ -179,7 +179,8 @@ def _counted(result: LessonResult, layout: Layout, more: int) -> list[Text]:
 def _commands(result: LessonResult, layout: Layout) -> list[Text]:
     """Render what to do next as one line of commands. What was just run is none; another file's check says why.
 
-    Where each suggestion is what to do about a mistake, the lesson is what is left.
+    Where each suggestion is what to do about a mistake, the lesson is what is left; a file that could not be loaded is
+    checked again.
     """
     own = {f"learn {name} {result.lesson}" for name in ("check", "hint", "read", "solution")}
     told = [each for each in result.suggestions if each.command.startswith("learn check ") and each.command not in own]
@@ -187,7 +188,8 @@ def _commands(result: LessonResult, layout: Layout) -> list[Text]:
     asked = [each for each in result.suggestions if each.command.startswith("learn quiz ")]
     commands = dict.fromkeys(each.command for each in result.suggestions if each not in asked)
     if commands.pop(f"learn check {result.lesson}", "") is None and not commands:
-        commands = {f"learn read {result.lesson}": None}
+        again = "check" if result.state == "would-not-import" else "read"
+        commands = {f"learn {again} {result.lesson}": None}
     body = _join_commands(commands, layout.columns - len("Next  "), " · " if layout.signs.arrow == "→" else ", ")
     for each in asked:
         body.append(f"\n{each.says.rstrip('.')}: ").append(each.command, COMMAND)
