@@ -21,7 +21,7 @@ def make_notebook(lesson: Lesson) -> str:
         f"%hint {lesson.name}",
     ]
     codes += [f'show("{lesson.name}")'] if lesson.pictures_path.is_file() else []
-    codes.append("quiz(3)  # three questions on this lesson")
+    codes.append(f'quiz(3, "{lesson.name}")')
     cells = [_cell("markdown", text.strip("\n")), *(_cell("code", code) for code in codes)]
     for number, cell in enumerate(cells, 1):
         cell["id"] = f"{lesson.name.replace('_', '-')}-{number}"

@@ -45,6 +45,9 @@ class CourseMagics(Magics):
         if cell is not None and self._shell.run_cell(cell).error_before_exec:
             print("Nothing was checked: Python cannot read this cell.")  # an earlier one would be judged in its place
             return
+        if cell is None and function and " ".join(function) not in self._shell.user_ns:
+            print(f"Nothing was checked: no cell that has run defines `{' '.join(function)}`.")
+            return
         self._display(self._ask(lesson, do=do, function=" ".join(function)))
 
     @line_magic

@@ -99,6 +99,7 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     broken = kernel("%%check argmax_2d\ndef argmax_2d(:")
     assert "Nothing was checked" in broken and "checks passed" not in broken
     assert "(0, 0)" in kernel("def mine(grid):\n    return (0, 0)\n\nmine([[1]])")
+    assert "no cell that has run defines `yours`" in kernel("%check yours argmax_2d")
     checked = kernel("%check mine argmax_2d")
     assert "10.0" not in checked.partition("checks passed")[0] and "left out" not in checked
     assert "passed" not in kernel("%check argmax_2d").partition("checks passed")[2]
@@ -165,7 +166,7 @@ def test_a_written_lesson_runs_from_its_first_cell_to_its_last(
     make_client(written).execute()
 
     assert not [each for cell in written.cells[1:] for each in cell["outputs"] if each["output_type"] == "error"]
-    assert "three questions on this lesson" in quiz["source"]  # as the browser and `learn check` call it
+    assert "quiz(3, " in quiz["source"]  # as the browser and `learn check` call it
     assert shown_by(load_it) == "" and "10.0 / 10" in shown_by(check) and "hint 1 of" in shown_by(hint)
     assert set(trace["outputs"][0]["data"]) == {"text/html", "text/plain"} and "the answer is right" in shown_by(trace)
     assert set(show["outputs"][0]["data"]) == {"application/vnd.vegalite.v5+json", "image/svg+xml", "text/plain"}
@@ -317,4 +318,4 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
             sources[0].count("<details>") == sources[0].count("</details>")
             and sources[1] == "%load_ext grader.notebook"
         )
-        assert sources[2].startswith(f"%%check {lesson.name}\n") and sources[-1].startswith("quiz(3)  # three")
+        assert sources[2].startswith(f"%%check {lesson.name}\n") and sources[-1] == f'quiz(3, "{lesson.name}")'
