@@ -47,6 +47,7 @@ BUILTINS = frozenset({
     "list", "map", "max", "min", "next", "object", "ord", "pow", "print", "property", "range", "repr", "reversed",
     "round", "set", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "zip", "Ellipsis",
     "NotImplemented",
+    "_",  # the last value that an interactive prompt, or a doctest, has shown
 }) | {
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, Exception)
 }

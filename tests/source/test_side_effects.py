@@ -159,6 +159,13 @@ def test_what_could_change_the_process_is_not(case):
     assert not has_no_side_effects([HEAD + WILD[case]], OWN)
 
 
+def test_what_a_prompt_has_shown_last_changes_nothing(monkeypatch):
+    """It keeps that as `_` among Python's names, where a loop's own `_` is another one."""
+    monkeypatch.setattr("builtins._", 1, raising=False)
+
+    assert has_no_side_effects([HEAD + "def f(x):\n    return [x + 1 for _ in range(3)]\n"], OWN)
+
+
 def test_one_wild_file_is_enough():
     """A file that is imported counts as much as the lesson's own."""
     assert not has_no_side_effects([HEAD, "import os\n"], OWN)
