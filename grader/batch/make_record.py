@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from grader.record import GRADED_OTHERWISE, Previous, Record
 LACKING = ("missing", "grader-error")
 MAX_KEPT_CHARS = 1 << 16  # of the source of one lesson, for pages that show it
 DOUBTS = (JUDGED, UNDECIDED, BACKDATED)  # in notes
+MAX_ROW_BYTES = 15 << 20  # of a result as JSON: a row of the store has at most MAX_VALUE_BYTES
 OF_EARLIER = "This is of the hand-in graded on"  # and when
 
 
@@ -92,6 +94,28 @@ def with_lessons(record: Record, results: Sequence[LessonResult]) -> Record:
         duration_s=round(sum(result.duration_s or 0.0 for result in results), 3),
         lessons={result.lesson: result for result in results},
     )
+
+
+def fit_row(record: Record, fingerprints: str) -> tuple[Record, str, str, str]:
+    """Return a result as the JSON texts of its row, beside the record: it, its summary, its fingerprints.
+
+    What makes it too large is left out, with a note: its code and pictures, then its fingerprints, then its lessons.
+    """
+    for small, prints in _smaller(record, fingerprints):
+        text, summary = (json.dumps(each, allow_nan=False) for each in (small.to_json(), small.to_summary()))
+        if sum(len(each.encode()) for each in (text, summary, prints)) <= MAX_ROW_BYTES:
+            break
+    return small, text, summary, prints
+
+
+def _smaller(record: Record, fingerprints: str) -> Iterator[tuple[Record, str]]:
+    """Yield a record and its fingerprints, each time with less in them."""
+    yield record, fingerprints
+    note = "There is too much of it to be kept: its code and pictures are on no page"
+    bare = {name: {**one, "source": "", "pictures": ""} for name, one in json.loads(fingerprints).items()}
+    yield replace(record, notes=(*record.notes, f"{note}.")), json.dumps(bare)
+    yield replace(record, notes=(*record.notes, f"{note}, and it was compared with no other.")), "{}"
+    yield with_lessons(replace(record, problem="Its results are too large to be kept."), []), "{}"
 
 
 def better_result(new: LessonResult, old: LessonResult | None) -> LessonResult:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.batch.make_record import GradedHandIn, combine, make_previous, with_overrides
+from grader.batch.make_record import GradedHandIn, combine, fit_row, make_previous, with_overrides
 from grader.batch.outputs import Outputs, parse_record, read_records
 from grader.batch.results_folder import (
     Overrides,
@@ -213,10 +213,10 @@ class Results:
         rows = []
         with explain_write_errors(self.out):
             for result, record, fingerprints in results:
+                record, text, summary, fingerprints = fit_row(record, fingerprints)
                 if self.outputs:
                     shown = with_overrides(record, self.overrides.get(record.id, {}))
                     self.outputs.write_learner(self._head, shown, fingerprints)
-                text, summary = (json.dumps(each, allow_nan=False) for each in (record.to_json(), record.to_summary()))
                 rows.append((replace(result, feedback=record.feedback), text, summary, fingerprints))
             self.store.add(rows)
 

@@ -27,7 +27,8 @@ BASE_EVIDENCE = 40.0  # that two empty files would need ...
 EVIDENCE_PER_TOKEN = 0.12  # ... and for each token of the shorter one
 MIN_TOKENS_RIGHT = 80  # shared, where neither a mistake nor a remark is: about eight lines
 MIN_SHARE = 0.3  # of the shorter one's own code
-MAX_NAMES_SHOWN = 3  # names in a note
+MAX_NAMES_SHOWN = 3  # names in a note ...
+MAX_NAME_SHOWN = 40  # ... and characters of each
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class Evidence:
             shared.append("the same unusual wrong answer")
         if self.names:
             more = f" and {len(self.names) - MAX_NAMES_SHOWN} more" if len(self.names) > MAX_NAMES_SHOWN else ""
-            shared.append(f"the same uncommon names ({', '.join(self.names[:MAX_NAMES_SHOWN])}{more})")
+            shown = ", ".join(name[:MAX_NAME_SHOWN] for name in self.names[:MAX_NAMES_SHOWN])
+            shared.append(f"the same uncommon names ({shown}{more})")
         if self.remarks:
             one = self.remarks == 1
             shared.append("1 equal comment or string" if one else f"{self.remarks} equal comments or strings")

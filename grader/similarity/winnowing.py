@@ -22,6 +22,8 @@ from grader.similarity.tokens import MAX_CHARACTERS, MAX_REMARK_LENGTH, MAX_TOKE
 RUN_LENGTH = 12  # tokens: more than one idiomatic line, fewer than two original ones
 WINDOW = 4
 MAX_NAMES = 60
+MAX_NAME_LENGTH = 80  # characters of a name that are kept
+MAX_PRINTS = 8192  # of one file, beyond which a run that is repeated has one; an exercise has a few hundred
 PRINT = np.dtype([("hash", "<u4"), ("at", "<u2"), ("line", "<u2"), ("last", "<u2")])  # token, first and last line
 
 Prints = npt.NDArray[np.void]
@@ -42,7 +44,7 @@ def fingerprint(lesson: Lesson, source: str) -> Printed:
     return {
         "prints": base64.b64encode(winnow(tokens).tobytes()).decode(),
         "text": zlib.crc32(" ".join(tokens.words).encode("utf-8", "replace")),
-        "names": sorted(tokens.names)[:MAX_NAMES],
+        "names": sorted({name[:MAX_NAME_LENGTH] for name in tokens.names})[:MAX_NAMES],
         "remarks": sorted(tokens.remarks)[:MAX_NAMES],
     }
 
@@ -103,4 +105,6 @@ def winnow(tokens: TokenList) -> Prints:
     columns = every[taken], taken, lines[taken], lines[taken + RUN_LENGTH - 1]
     for name, column in zip(PRINT.names or (), columns, strict=True):
         prints[name] = column
+    if len(prints) > MAX_PRINTS:
+        prints = prints[np.sort(np.unique(prints["hash"], return_index=True)[1])]
     return prints

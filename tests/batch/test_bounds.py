@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -14,12 +15,13 @@ import pytest
 from support.hand_ins import ANSWERS, TINY, learner_of, write
 from support.learn_command import ROOT, learn
 
+from grader.batch import make_record, run
 from grader.batch import read_within_limits as reading
-from grader.batch import run
 from grader.course import load
 from grader.errors import GraderError
 from grader.judge.own_limits import end_after, limited_memory
-from grader.model import Limits
+from grader.model import LessonResult, Limits
+from grader.record import Record
 
 SECONDS = 60
 ONE_NUMBER = "import numpy as np\n\n\ndef moving_average(x, window):\n    return np.zeros(1)\n"
@@ -173,6 +175,27 @@ def test_looking_for_hand_ins_is_bounded(tmp_path, monkeypatch):
     course = load(TINY)
     with pytest.raises(GraderError, match="looking for hand-ins took more than"):
         run.Run(course, run.Plan(tmp_path, tmp_path / "out", [course.lessons["argmax_2d"]], "1"))
+
+
+def test_what_is_too_large_for_a_row_of_the_store_is_left_out(monkeypatch):
+    """Code and pictures first, then what it is compared by, then its lessons: a note says so, and the class goes on."""
+    monkeypatch.setattr(make_record, "MAX_ROW_BYTES", 4000)
+    result = LessonResult("argmax_2d", "graded", 3.0, False, "cpu", 1, 0.1, weaknesses=("It is the last one.",))
+    record = make_record.with_lessons(Record(id="ann", learner="ann"), [result])
+
+    def fit(lesson_result, prints):
+        large = make_record.with_lessons(record, [lesson_result])
+        small, text, summary, kept = make_record.fit_row(large, json.dumps({"argmax_2d": prints}))
+        assert len(text) + len(summary) + len(kept) <= 4000 and json.loads(text)["id"] == "ann"
+        return small, json.loads(kept)
+
+    assert fit(result, {"prints": "a", "source": "b"}) == (record, {"argmax_2d": {"prints": "a", "source": "b"}})
+    bare, kept = fit(result, {"prints": "a", "source": "b" * 4000})
+    assert kept["argmax_2d"] == {"prints": "a", "source": "", "pictures": ""} and "on no page" in bare.notes[0]
+    alone, kept = fit(result, {"prints": "a" * 4000})
+    assert kept == {} and alone.score == 3.0 and "compared with no other" in alone.notes[0]
+    none, kept = fit(dataclasses.replace(result, output="b" * 4000), {"prints": "a"})
+    assert (none.lessons, none.score, none.problem) == ({}, None, "Its results are too large to be kept.")
 
 
 def test_limits_end_with_their_block():

@@ -452,6 +452,16 @@ def test_prints_are_the_same_in_every_process() -> None:
     assert len(said) == 1
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["-" * 65_000 + "1\n", "\n".join(f"({'𐐨' * 2900}{number})" for number in range(80))],
+    ids=["a run of equal tokens", "long names"],
+)
+def test_little_is_kept_of_a_file_whatever_is_in_it(source: str) -> None:
+    """A run that is repeated, and a name of thousands of letters, take a few kilobytes as JSON."""
+    assert len(json.dumps(fingerprint(course().lessons["softmax"], source))) <= 80_000
+
+
 def test_two_long_files_of_a_token_a_line_are_compared_in_a_second() -> None:
     """Whoever hands in the same odd file under two names cannot keep the end of a run waiting: no line is copied."""
     rng = random.Random(4)
