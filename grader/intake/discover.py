@@ -187,7 +187,7 @@ def _assign_submitters(entry: Entry, read: Entry | None, info: GradescopeSubmiss
             entry.name,
             owner=own,
             owner_name=one.name,
-            keys=tuple(filter(None, (one.sid, one.email))),
+            address=one.email,
             submitted=info.submitted,
             together=tuple(other for other in ids if other != own),
         )

@@ -10,8 +10,9 @@ from dataclasses import replace
 from grader.intake.learner import Entry, Learner
 from grader.intake.limits import kind_of
 from grader.intake.name_patterns import choice_note, original_names, upload_names
-from grader.intake.roster import Roster, fold_id
+from grader.intake.roster import Person, Roster, fold_id
 
+OF_ANOTHER = "The number {id} is that of {name} in the roster, and the address is not: it was not taken for theirs."
 MAX_EARLIER = 20  # attempts of one person that are read beside the newest
 
 
@@ -43,9 +44,10 @@ def _make_learner(group: Sequence[Entry]) -> Learner:
 def match_roster(learners: Sequence[Learner], roster: Roster) -> list[Learner]:
     """Give each hand-in the id and name of its person in the roster.
 
-    A person is found by any of the hand-in's ids, else by a name that only one person and one hand-in have.
+    A person is found by the account's address, else by the hand-in's id, else by a name that only one person and one
+    hand-in have. An id that a learner wrote does not lead to a person whose own address another hand-in has.
     """
-    found = [roster.find((one.id, *one.first.keys)) for one in learners]
+    learners, found = _find_owners(learners, roster)
     taken = {person.id for person in found if person}
     by_name = [None if person else roster.find_by_name(one.name) for one, person in zip(learners, found, strict=True)]
     owners: dict[str, set[str]] = defaultdict(set)
@@ -61,6 +63,22 @@ def match_roster(learners: Sequence[Learner], roster: Roster) -> list[Learner]:
         together = tuple(mate.id if (mate := roster.find([other])) else other for other in one.together)
         matched.append(replace(one, together=together))
     return matched
+
+
+def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Learner], list[Person | None]]:
+    """Return the hand-ins, with a note where an id is not the owner's, and the person to whom the ids of each lead."""
+    by_address = [roster.find([one.first.address]) for one in learners]
+    addressed = {person.id for person in by_address if person}
+    noted: list[Learner] = []
+    found: list[Person | None] = []
+    for one, known in zip(learners, by_address, strict=True):
+        person = roster.find([one.id])
+        if person and one.first.address and person is not known and (known or person.id in addressed):
+            note = OF_ANOTHER.format(id=one.id, name=person.name or person.id)
+            one, person = replace(one, id=one.first.address, notes=(*one.notes, note)), None
+        noted.append(one)
+        found.append(known or person)
+    return noted, found
 
 
 def find_missing(roster: Roster, learners: Iterable[Learner]) -> tuple[dict[str, str], ...]:

@@ -27,9 +27,9 @@ class Entry:
     the one asked for of a repository.
 
     The other fields come from the name, a list or the platform's metadata. `owner` is the person's id, empty if it is
-    not known; `keys` are other ids of the same person. Entries with `joins` and the same owner and attempt are one
-    hand-in. `renamed` files may have had a number added to their names. `submitted` orders attempts without a number;
-    it is a time, in seconds since 1970, or with `is_numbered` a platform's number.
+    not known; `address` is the e-mail address of the account, which nobody writes for another. Entries with `joins` and
+    the same owner and attempt are one hand-in. `renamed` files may have had a number added to their names. `submitted`
+    orders attempts without a number; it is a time, in seconds since 1970, or with `is_numbered` a platform's number.
     `together` are the ids of the others of a group. `attempt_name` tells attempts apart that have no number.
     """
 
@@ -41,7 +41,7 @@ class Entry:
     commit: str = ""
     owner: str = ""
     owner_name: str = ""
-    keys: tuple[str, ...] = ()
+    address: str = ""
     attempt: int | None = None
     attempt_name: str = ""
     late: bool = False

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader.intake.formats.gradescope_metadata import GradescopeSubmission, Submitter, drop_shared_numbers
+from grader.intake.group_attempts import group_entries, match_roster
+from grader.intake.learner import Entry
+from grader.intake.roster import Roster
 
 
 def hand_in(name: str, sid: str, email: str) -> GradescopeSubmission:
@@ -19,6 +24,21 @@ def test_a_number_in_another_form_is_the_same_number(sid: str) -> None:
 
     assert drop_shared_numbers(both) == ["3031"]
     assert [each.submitters[0].sid for each in both] == ["", ""]
+
+
+def test_a_number_leads_to_nobody_whose_own_address_handed_in(tmp_path: Path) -> None:
+    """Whether the address of who wrote it is in the roster or not; the owner, who wrote no number, keeps the place."""
+    (tmp_path / "roster.csv").write_text("id,name,email\n1001,Eve,eve@a.edu\n1002,Bob,bob@a.edu\n1003,Ada,ada@a.edu\n")
+    roster = Roster.read(tmp_path / "roster.csv")
+
+    def match(*owners: tuple[str, str]) -> list[tuple[str, int]]:
+        entries = [Entry(f"s{at}", owner=owner, address=address) for at, (owner, address) in enumerate(owners)]
+        return [(one.id, len(one.notes)) for one in match_roster(group_entries(entries), roster)]
+
+    bob = ("bob@a.edu", "bob@a.edu")
+    assert match(bob, ("1002", "eve@a.edu")) == [("1002", 0), ("1001", 1)]
+    assert match(bob, ("1002", "eve@home.net")) == [("1002", 0), ("eve@home.net", 1)]
+    assert match(("1002", "bob@home.net"), ("1003", "")) == [("1002", 0), ("1003", 0)]
 
 
 def test_a_number_that_is_an_address_of_another_is_dropped() -> None:
