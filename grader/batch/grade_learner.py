@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +28,7 @@ from grader.similarity import fingerprint
 from grader.submission import artefact_path, read_submission
 
 MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
-
-
+NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of a lesson."
 MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may take twelve bytes
 
 
@@ -104,13 +105,19 @@ class LearnerGrader:
         submissions = [one for one in found if isinstance(one, Submission)]
         # those that can share a process come first: each of the others needs one for itself
         submissions.sort(key=self.judge.workers.needs_its_own)
+        spent: dict[str, float] = defaultdict(float)  # seconds of judging, by lesson
         with self.judge.workers.one_learner():
             for one in submissions:
+                if spent[one.lesson] > self.judge.course.limits.total_seconds:
+                    results[one.lesson] = _with_note(results[one.lesson], NO_TIME)
+                    continue
+                started = time.monotonic()
                 self.on_step(one.lesson)
                 pictures: list[Picture] | None = [] if shown.get(one.lesson) is one else None
                 lesson = self.judge.course.lessons[one.lesson]
                 result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
                 results[one.lesson] = better_result(result, results[one.lesson])
+                spent[one.lesson] += time.monotonic() - started
                 if pictures:
                     drawn[one.lesson] = result, pictures
         for name, (result, pictures) in drawn.items():
@@ -144,6 +151,10 @@ class LearnerGrader:
             weaknesses=(says,),
             suggestions=(Suggestion(mend, f"learn check {lesson.name}"),),
         )
+
+
+def _with_note(result: LessonResult | None, note: str) -> LessonResult | None:
+    return result and replace(result, notes=tuple(dict.fromkeys((*result.notes, note))))
 
 
 def _none_found(sources: Collection[str]) -> str:

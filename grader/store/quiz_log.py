@@ -168,7 +168,10 @@ class QuizLog:
 
 def _to_answer(row: tuple[Any, ...]) -> Answered:
     tags, first, at, seconds = row[10:]
-    return validated(Answered(*(*row[:10], _to_texts(tags), bool(first), parse_time(at), seconds)), Answered)
+    answer = validated(Answered(*(*row[:10], _to_texts(tags), bool(first), parse_time(at), seconds)), Answered)
+    if not (0 <= answer.credit <= 1 and 0 <= answer.guess < 1):
+        raise ValueError("this is no share")
+    return answer
 
 
 def _to_claim(row: tuple[Any, ...]) -> Claimed:

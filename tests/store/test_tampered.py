@@ -366,6 +366,18 @@ def test_more_rows_than_a_learner_can_have_are_refused(tmp_path):
         QuizLog(store.database).answers()
 
 
+@pytest.mark.parametrize("credit, guess", [(1.0, 1.0), (1.0, 2**63 - 1), (1.0, -0.1), (1.1, 0.0), (-1e300, 0.0)])
+def test_an_answer_with_a_mark_that_is_no_share_is_damage(tmp_path, credit, guess):
+    """Scores divide by what guessing leaves."""
+    path = tmp_path / "progress.db"
+    with Store.open(path) as store:
+        QuizLog(store.database).salt()
+    row = ("s", "f", "t", "numeric", 1, "quiz", "1", credit, guess, "", "[]", 1, "2026-01-01T00:00:00.000+00:00", 1.0)
+    sql(path, f"INSERT INTO quiz_answers VALUES (NULL{', ?' * 14})", *row)
+    with Store.open(path) as store, pytest.raises(StoreError, match="damaged"):
+        QuizLog(store.database).answers()
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_in_the_place_of_a_store_is_refused(tmp_path, there):
     """Our tables are not made in another database, nor a file where nobody asked for one."""
