@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from grader.worker.watched_source import AFTER, RETURN, Place
 
 MAX_SHOWN_CHARS = 60  # of a line's expression
 WITHOUT_QUOTE = "what it gives"
+ANSWER = "the right answer"
 UNNAMED = "what the reference has there"
 
 
@@ -95,6 +95,13 @@ def _is_earlier_step(found: WrongStep) -> bool:
     )
 
 
+def _compare(here: str, wanted: str, relation: str) -> str:
+    """Say what an expression is in place of a value that is wanted."""
+    if relation.startswith("it "):
+        return f"{here} is {wanted if wanted != UNNAMED else 'what belongs there'},{relation[2:]}."
+    return f"{here} should be {wanted}, but is {relation}."
+
+
 class _Words:
     """Names values of the reference and quotes the submission."""
 
@@ -104,7 +111,7 @@ class _Words:
     def name(self, right: Right) -> str:
         """Name a value of the reference: by its variable, and by its step where the variable has several."""
         if right is self.right[-1]:
-            return "the right answer"
+            return ANSWER
         if not right.name:
             return f"what the reference's step `{right.mark}` gives" if right.mark else UNNAMED
         steps = {other.mark for other in self.right if other.name == right.name and other.mark}
@@ -126,8 +133,8 @@ class _Words:
         wanted = self.name(expected)
         if is_equal(value, expected.value):
             return f"{here if here != WITHOUT_QUOTE else 'it'} gives {wanted}, but nothing in your code keeps it."
-        if found.found is None:
-            return f"if {here} were {wanted}, a call that was wrong would be right."
+        if found.found is None:  # of the answer that would be true of any value
+            return f"if {here} were {wanted}, a call that was wrong would be right." if wanted != ANSWER else ""
         if _returns(trace, self.right[-1].value):
             return ""
         if found.found.relation == EQUAL:
@@ -137,8 +144,7 @@ class _Words:
             if has == wanted == UNNAMED and not form:
                 return ""
             return f"{here} is {has}, but what follows needs {wanted if wanted != UNNAMED else 'another value'}{form}."
-        relation = re.sub("^it ", "that ", found.found.relation)
-        return f"{here} should be {wanted}, but is {relation}."
+        return _compare(here, wanted, found.found.relation)
 
     def _number(self, found: WrongStep, expected: Right) -> str:
         """Say which number belongs in a place."""
