@@ -15,7 +15,10 @@ MIN_SCORE = 1.0  # of an exercise
 
 @dataclass(frozen=True)
 class LessonProgress:
-    """What the store knows of one lesson. Times are UTC; a lesson of which only hints were read has no scores."""
+    """What the store knows of one lesson. Times are UTC; a lesson of which only hints were read has no scores.
+
+    `attempts` and `hints_used` are those until it was solved, `hints_taken` are all.
+    """
 
     lesson: str
     attempts: int = 0
@@ -24,6 +27,7 @@ class LessonProgress:
     last_when: datetime | None = None
     solved_when: datetime | None = None  # when all checks passed for the first time
     hints_used: int = 0
+    hints_taken: int = 0
     solution_seen: bool = False
     gave_up: bool = False
     last_mistakes: tuple[Named, ...] = ()

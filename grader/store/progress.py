@@ -18,22 +18,29 @@ ATTEMPT = "SELECT lesson, at, state, score, passed, source_sha256, result FROM a
 # `renamed` has a row for each former name of a lesson; its first row matches nothing, so that there may be no others.
 SUMMARY = """
 WITH renamed (old, new) AS (VALUES (NULL, NULL){former}),
+solved AS (
+    SELECT COALESCE(new, lesson) AS name, MIN(id) AS first, MIN(at) AS solved
+    FROM attempts LEFT JOIN renamed ON old = lesson WHERE passed GROUP BY name
+),
 tried AS (
-    SELECT COALESCE(new, lesson) AS name, COUNT(*) AS attempts, MAX(score) AS best,
-        MIN(CASE WHEN passed THEN at END) AS solved, MAX(id) AS last
-    FROM attempts LEFT JOIN renamed ON old = lesson GROUP BY name
+    SELECT COALESCE(new, lesson) AS name, COUNT(CASE WHEN id <= IFNULL(first, id) THEN 1 END) AS attempts,
+        MAX(score) AS best, MAX(id) AS last
+    FROM attempts LEFT JOIN renamed ON old = lesson LEFT JOIN solved ON name = COALESCE(new, lesson)
+    GROUP BY COALESCE(new, lesson)
 ),
 helped AS (
-    SELECT COALESCE(new, lesson) AS name, COUNT(DISTINCT function || ' ' || rung) AS hints
-    FROM hints LEFT JOIN renamed ON old = lesson GROUP BY name
+    SELECT COALESCE(new, lesson) AS name, COUNT(DISTINCT function || ' ' || rung) AS taken,
+        COUNT(DISTINCT CASE WHEN at <= IFNULL(solved, at) THEN function || ' ' || rung END) AS hints
+    FROM hints LEFT JOIN renamed ON old = lesson LEFT JOIN solved ON name = COALESCE(new, lesson)
+    GROUP BY COALESCE(new, lesson)
 ),
 shown AS (
     SELECT COALESCE(new, lesson) AS name, MAX(gave_up) AS gave_up
     FROM solutions_shown LEFT JOIN renamed ON old = lesson GROUP BY name
 )
-SELECT name, attempts, best, solved, latest.score, latest.at, latest.result, hints, gave_up
+SELECT name, attempts, best, solved, latest.score, latest.at, latest.result, hints, taken, gave_up
 FROM (SELECT name FROM tried UNION SELECT name FROM helped UNION SELECT name FROM shown)
-LEFT JOIN tried USING (name) LEFT JOIN helped USING (name) LEFT JOIN shown USING (name)
+LEFT JOIN tried USING (name) LEFT JOIN solved USING (name) LEFT JOIN helped USING (name) LEFT JOIN shown USING (name)
 LEFT JOIN attempts AS latest ON latest.id = tried.last
 """
 

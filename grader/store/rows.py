@@ -60,7 +60,7 @@ def to_progress(row: tuple[Any, ...]) -> LessonProgress:
     """Convert a row of the summary."""
     import json
 
-    lesson, attempts, best, solved, last_score, last_at, last_result, hints, gave_up = row
+    lesson, attempts, best, solved, last_score, last_at, last_result, hints, taken, gave_up = row
     if not all(score is None or 0 <= score <= 10 for score in (best, last_score)):
         raise ValueError("this is no score")
     return LessonProgress(
@@ -71,6 +71,7 @@ def to_progress(row: tuple[Any, ...]) -> LessonProgress:
         last_when=parse_time(last_at) if last_at else None,
         solved_when=parse_time(solved) if solved else None,
         hints_used=hints or 0,
+        hints_taken=taken or 0,
         solution_seen=gave_up is not None,
         gave_up=bool(gave_up),
         last_mistakes=to_mistakes(json.loads(last_result)) if last_result else (),

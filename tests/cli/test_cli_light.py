@@ -16,11 +16,14 @@ from support.course_maker import front, make_course
 from support.learn_command import ROOT, START, TINY, answer, learn, run_code, solve, start_workspace
 from support.terminal import Terminal
 
+from grader.cli.context import CourseContext
+from grader.cli.learn.next_step import command_beside
 from grader.cli.quiz.prompt import Prompter
 from grader.course import load
 from grader.model import CheckResult, LessonResult, Named
 from grader.source.step_marks import strip_marks
 from grader.store import Store
+from grader.workspace import find
 
 LESSONS = ["moving_average", "argmax_2d"]
 COURSE = load(ROOT)
@@ -471,6 +474,19 @@ def _keep_result(workspace, *mistakes, weak):
     result = LessonResult("moving_average", "graded", 3.0, False, "cpu", 1, 0.1, mistakes=mistakes, weaknesses=weak)
     with Store.open(workspace / ".selfattend/progress.db") as store:
         store.record_attempt(result, "", datetime.now(UTC) + timedelta(seconds=1))
+
+
+def test_after_a_look_at_the_work_comes_its_check_unless_it_has_passed(workspace):
+    """Also where it had passed once, and is broken now."""
+    context = CourseContext(load(TINY), find(workspace))
+    lesson = context.course.lessons["moving_average"]
+    assert command_beside(context, lesson) == "learn check moving_average"
+    with Store.open(workspace / ".selfattend/progress.db") as store:
+        passed = LessonResult("moving_average", "graded", 10.0, True, "cpu", 1, 0.1)
+        store.record_attempt(passed, "", datetime.now(UTC) + timedelta(seconds=1))
+    assert command_beside(context, lesson) == "learn read argmax_2d"
+    _keep_result(workspace, weak=("The last window is left out.",))
+    assert command_beside(context, lesson) == "learn check moving_average"
 
 
 def test_no_hint_is_used_while_the_last_check_names_the_mistake(workspace):

@@ -19,6 +19,8 @@ import pytest
 from support.command_server import start_command
 from support.learn_command import TINY, answer, environment, learn, start_workspace
 
+from grader.terminal.screen import Screen
+
 SECONDS, RESEND_SECONDS = 60.0, 5.0
 WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
 ENDLESS = "import time\n\n\ndef argmax_2d(grid):\n    while True:\n        time.sleep(0.01)\n"
@@ -259,10 +261,21 @@ def test_what_is_longer_than_the_screen_is_shown_a_page_at_a_time(workspace: Pat
     assert watching.end() == 0
 
 
+def test_a_link_takes_no_room_on_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a terminal does not show of a line is no reason to fold it."""
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((40, 10)))
+    linked = f"Line \x1b]8;id=1;file:///{'long/' * 20}\x1b\\softmax.py\x1b]8;;\x1b\\ \x1b[31mred\x1b[0m"
+
+    assert Screen().cut(f"{linked}\n{'wide ' * 10}", "q quit") == [f"{linked}\n{'wide ' * 8}\n{'wide ' * 2}"]
+    assert [page.count("\n") for page in Screen().cut("line\n" * 20, "q quit")] == [7, 7, 3]
+
+
 def test_the_next_lesson_is_the_one_behind_this_that_is_not_solved(workspace: Path, watching: Watching) -> None:
     """Also while this one is not solved; after the last it says so."""
     watching.type("n")
     watching.wait_for(r"moving_average[\s\S]*q quit")
+    tried = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
+    assert [known["attempts"] for known in tried] == [0, 1]  # whoever only looks has not tried
     answer(workspace, "argmax_2d")
     watching.wait_for(RIGHT + r"[\s\S]*?q quit")
     watching.type("n")

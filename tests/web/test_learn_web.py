@@ -81,7 +81,7 @@ def test_each_save_is_an_event(workspace: Path, running: tuple[subprocess.Popen[
     assert process.stderr.read().strip() == "Stopped."
     lessons = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
     assert {known["lesson"]: known["attempts"] for known in lessons} == {
-        "argmax_2d": 3,
+        "argmax_2d": 2,  # until it was solved
         "moving_average": 1,
     }
 

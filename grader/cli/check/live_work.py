@@ -15,9 +15,10 @@ from grader.cli.check.check import choose_seed, find_passing, store_attempt
 from grader.cli.check.show_results import CheckRun, fit_suggestions
 from grader.cli.context import CourseContext, short_path
 from grader.errors import SelfattendError
-from grader.files import is_file, read_whole
+from grader.files import is_file, read_file, read_whole
 from grader.judge.errors import LearnerError
 from grader.judge.own_limits import end_after
+from grader.judge.session import interruptible
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
 from grader.workspace import find
@@ -63,14 +64,13 @@ class LiveWork:
 
         Ctrl-C is one, too: Python loses what is raised in some of its imports, and `drive` waits without end.
         """
-        from grader.judge.session import interruptible
-        from grader.live.saved_files import SavedFiles
-
         workspace = self.run.context.require_workspace()
         lessons = self.run.context.course.lessons.values()
         files = {workspace.exercise_path(lesson).resolve(): lesson for lesson in lessons}
 
         def begin(live: LiveJudge) -> None:
+            from grader.live.saved_files import SavedFiles
+
             def on_save(path: Path) -> None:
                 if follows(files[path]):
                     self.events.put(("saved", files[path]))
@@ -185,14 +185,21 @@ class LiveWork:
         path = Path(short_path(workspace.exercise_path(lesson)))
         return read_submission(path, lesson, context.course, workspace.root)
 
+    def _lesson(self, verdict: LessonResult) -> Lesson:
+        return self.run.context.course.lessons[verdict.lesson]
+
     def _keep(self, verdict: LessonResult, submission: Submission) -> None:
-        """Show a verdict from now on; store it as an attempt if it is another than the last one."""
+        """Show a verdict from now on; store it as an attempt if it is another than the last one.
+
+        Whoever looks at an exercise of which nothing is written has not tried it.
+        """
         run, last, known = self.run, self.verdicts.get(verdict.lesson), self.run.progress[verdict.lesson]
         self.before[verdict.lesson] = last.score if last else known.last_score
         run.results = [verdict]
         self.verdicts[verdict.lesson] = fit_suggestions(run, verdict)
         told = (last.score, last.mistakes) if last else (known.last_score, known.last_mistakes)
-        if told != (verdict.score, verdict.mistakes):
+        is_only_seen = known.last_when is None and submission.source == read_file(self._lesson(verdict).exercise_path)
+        if told != (verdict.score, verdict.mistakes) and not is_only_seen:
             store_attempt(run, submission, verdict)
             run.progress = run.context.progress()
 

@@ -40,7 +40,7 @@ def show_standing(context: CourseContext, lesson: Lesson, found: Named | None, h
     score = "" if known.last_score is None else f"{score_text(known.last_score)} of 10 at the last check, "
     hints = plural(len(lesson.all_hints), "hint")
     put(paint(lesson.title, "strong"))
-    put(wrap(f"{score}{known.hints_used} of {hints} used"))
+    put(wrap(f"{score}{known.hints_taken} of {hints} used"))
     if found:
         put()
         show_finding(found)

@@ -164,12 +164,13 @@ def command_beside(context: CourseContext, lesson: Lesson) -> str:
     progress = context.progress()
     known = progress[lesson.name]
     is_checked = known.last_when is not None and context.edited_at(lesson) <= known.last_when.timestamp()
-    return next_step(context, progress)[1] if known.solved and is_checked else f"learn check {lesson.name}"
+    has_passed = known.solved and known.last_score == known.best_score and is_checked
+    return next_step(context, progress)[1] if has_passed else f"learn check {lesson.name}"
 
 
 def step_without_hints(lesson: Lesson, known: LessonProgress) -> tuple[str, str] | None:
     """Return what to do where every hint was taken, and the command for it; None while there are hints."""
-    if known.hints_used < len(lesson.all_hints):
+    if known.hints_taken < len(lesson.all_hints):
         return None
     if not is_file(lesson.solution_path):
         return "no hint is left: read the lesson again", f"learn read {lesson.name}"
