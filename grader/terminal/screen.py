@@ -8,7 +8,7 @@ import sys
 import click
 
 from grader.terminal.console import paint
-from grader.terminal.text import plural
+from grader.terminal.text import clean, plural
 
 ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"  # the other screen
 HIDE_CURSOR, SHOW_CURSOR = (
@@ -63,7 +63,7 @@ class Screen:
         columns, room = shutil.get_terminal_size((80, 24)).columns, self.room(footer)
         lines: list[str] = []
         for line in text.rstrip("\n").split("\n"):
-            plain = click.unstyle(line)
+            plain = clean(line)  # a link is a sequence, too
             folded = [plain[start : start + columns] for start in range(0, len(plain), columns)]
             lines += folded if len(folded) > 1 else [line]
         return ["\n".join(lines[start : start + room]) for start in range(0, len(lines), room)]

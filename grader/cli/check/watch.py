@@ -19,6 +19,7 @@ from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
 from grader.course.learner_copy import passed_words
+from grader.files import is_file
 from grader.model import Lesson
 from grader.terminal.console import has_reader, make_layout, put, wrap
 from grader.terminal.keyboard import Keyboard
@@ -45,6 +46,8 @@ KEYS = {  # each a command on the lesson
 }
 QUIT = ("q", "\x04")
 PAGED = ("c", "w", "p")  # what takes the verdict's place, a page at a time
+NO_PICTURE = "This lesson has no picture.\n"
+NOTHING_DRAWN = "Nothing could be drawn of this; the verdict says why.\n"
 NONE_LEFT = "There is no other lesson that you have not solved.\n"
 STATE = "10.0 / 10, 10 more"  # as long as it gets where a page is shown
 OWN_KEYS = {"c": "all checks", "w": "picture", "p": "prints", "n": "next", "q": "quit"}
@@ -187,7 +190,9 @@ class _Watch:
 
         rows = self.screen.room(self._footer(STATE)) if self.screen else 0
         found = sorted(self.work.draw_pictures(self.lesson), key=lambda picture: picture.is_right)
-        return [draw(each, make_layout(), rows=rows) for each in found] or ["Nothing can be drawn here.\n"]
+        return [draw(each, make_layout(), rows=rows) for each in found] or [
+            NOTHING_DRAWN if is_file(self.lesson.pictures_path) else NO_PICTURE
+        ]
 
     def _prints(self) -> str:
         verdict = self.work.verdicts.get(self.lesson.name)
