@@ -78,10 +78,11 @@ class CourseMagics(Magics):
         if not (topic or self.lesson):  # the assessment is taken whole, and predicted before
             print('On what? quiz(3, "softmax"), or check a lesson first. The assessment, in a terminal: learn quiz')
             return
+        topic = topic or self.lesson
         try:
-            ask_questions(topic or self.lesson, number, print, input)
+            ask_questions(topic, number, print, input)
         except StdinNotImplementedError:
-            print("No answer can be typed here. In a terminal: learn quiz")
+            print(f"No answer can be typed here. In a terminal: learn quiz {topic}")
         except KeyboardInterrupt:
             print(GO_ON)
 

@@ -16,7 +16,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -96,6 +96,10 @@ def _fill_file(work: LiveWork, lesson: Lesson, request: dict[str, Any]) -> str:
 
 def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:
     submission = read_cells(cells, lesson.name)
+    names = [each.name for each in lesson.functions]
+    if not (function or any(re.search(rf"\b{name}\b", submission.source) for name in names)):
+        what = f"nothing was checked: no cell that has run defines `{'`, `'.join(names)}`"
+        raise SubmissionError(what, next_step="run the cell of the exercise")
     return replace(submission, source=_with_name(submission.source, lesson, function))
 
 
@@ -113,16 +117,22 @@ def _check(work: LiveWork, lesson: Lesson, submission: Submission, verbose: bool
         return {"trouble": trouble}
     verdict, before = tell_cells(work.verdicts[lesson.name], submission), work.before[lesson.name]
     mistakes = tuple(replace(each, suggests=RUN_IT) if RESET in each.suggests else each for each in verdict.mistakes)
-    verdict = replace(verdict, mistakes=mistakes, suggestions=tuple(map(_in_notebook, verdict.suggestions)))
+    verdict = replace(verdict, mistakes=mistakes, suggestions=_in_notebook(verdict.suggestions))
     event = verdict_event(lesson, verdict, before, "", has_pages=False)
     text = assessment(verdict, make_layout(verbose, more="%check -v"), title=lesson.title, before=before)
     return {"html": _frame(event["html"]), "text": text, "passed": verdict.passed}
 
 
-def _in_notebook(suggestion: Suggestion) -> Suggestion:
-    """Return a suggestion with what does in a cell what its command does in a terminal, if anything does."""
-    magic = re.sub(r"^learn (hint|trace) (\w+)$", r"%\1 \2", suggestion.command)
-    return replace(suggestion, command=re.sub(r"^learn quiz (\w+)$", r'quiz("\1")', magic))
+def _in_notebook(suggestions: Sequence[Suggestion]) -> tuple[Suggestion, ...]:
+    """Return suggestions with what does in a cell what their commands do in a terminal, if anything does.
+
+    The debugger is left out: it would look at the lesson's file.
+    """
+    found = []
+    for each in suggestions:
+        magic = re.sub(r"^learn (hint|trace) (\w+)$", r"%\1 \2", each.command)
+        found.append(replace(each, command=re.sub(r"^learn quiz (\w+)$", r'quiz("\1")', magic)))
+    return tuple(each for each in found if not each.command.endswith("--pdb"))
 
 
 def _frame(html: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.context import current_folder, load_course, short_path
+from grader.cli.context import CourseContext, current_folder, load_course, short_path
 from grader.cli.learn.next_step import way_length
 from grader.cli.options import course_option
 from grader.course import trust
@@ -75,8 +75,9 @@ def command(ctx: click.Context, directory: Path | None, way: str | None, noteboo
         put("Next  " + paint(command_line("cd", short_path(root)), "command"))
         put("      " + paint(f"learn read {course.way(changes.workspace.way).lessons[0]}", "command"))
     else:
-        first = course.lessons[course.way(changes.workspace.way).lessons[0]]
-        opened = f"jupyter lab {first.track}/{first.name}.ipynb"
+        context = CourseContext(course, changes.workspace)
+        current = context.lesson(None)
+        opened = f"jupyter lab {current.track}/{current.name}.ipynb"
         put("Next  " + paint(opened if notebook else "learn", "command"))
 
 
