@@ -178,6 +178,7 @@ def test_looking_for_hand_ins_is_bounded(tmp_path, monkeypatch):
         run.Run(course, run.Plan(tmp_path, tmp_path / "out", [course.lessons["argmax_2d"]], "1"))
 
 
+@pytest.mark.slow
 def test_attempts_of_which_the_best_counts_share_the_time_of_a_lesson(room):
     """Whoever hands in eight that take all of it holds the class for that of two."""
     slow = "import time\n\n\ndef moving_average(x, window):\n    time.sleep(9)\n# {}\n"

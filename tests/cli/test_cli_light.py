@@ -423,6 +423,7 @@ def test_a_rung_beyond_the_ladder(workspace):
     assert "--rung 3" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_cannot_be_recorded_is_shown_all_the_same(workspace):
     """Where the progress cannot be written, the reference is shown, then a warning."""
     command = ("solution", "moving_average", "--give-up")

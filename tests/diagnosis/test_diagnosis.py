@@ -312,6 +312,7 @@ def head_report(model, ids):
 """
 
 
+@pytest.mark.slow
 def test_no_stage_is_told_as_wrong_whose_checks_passed(launcher):
     """A check looks at one key of a dict, its probe sees all of it: where it passed, its stage is right."""
     source = (ROOT / "solutions/analysis/induction.py").read_text() + ONE_STAGE_WRONG

@@ -111,6 +111,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert "is not None" in error.suggests
 
 
+@pytest.mark.slow
 def test_of_two_mistakes_the_one_that_is_not_made_there_is_told(monkeypatch):
     """A sum is forgotten in one order alone, in a network with ReLU: in the other order all but that is as told."""
     diagnostician = shared("block", "TransformerBlock")
@@ -174,6 +175,7 @@ def softmax(x, dim=-1):
     assert found.says.endswith("(Besides, the arguments are changed.)")
 
 
+@pytest.mark.slow
 def test_a_mistake_that_two_functions_show_is_told_once(launcher):
     """Where it does not hold is asked otherwise of `train` than of `train_step`; all else that is said is the same."""
     source = """

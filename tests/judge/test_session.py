@@ -327,6 +327,7 @@ def test_what_passes_on_the_cpu_is_run_on_the_other_device_too(lesson, launcher)
     assert (result.score, result.device) == (10.0, "cpu:0"), result.weaknesses
 
 
+@pytest.mark.slow
 def test_what_fails_on_the_other_device_alone_is_told_so(launcher):
     """The verdict is that of the other device then; what is wrong on the CPU already is told by the CPU's numbers."""
     source = transformers().lessons["softmax"].solution_path.read_text()

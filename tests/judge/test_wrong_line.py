@@ -394,6 +394,7 @@ def test_no_line_is_told_that_gives_what_is_returned_and_right_or_only_an_argume
     assert result.score < 10 and result.lines == ()
 
 
+@pytest.mark.slow
 def test_a_call_that_is_off_by_little_is_no_evidence_where_another_one_is_off_by_more(launcher: Launcher) -> None:
     """eps hardly shows on usual tokens, and on tiny ones it tells the line; the tanh form of GELU tells none."""
     (line,) = judge_source(launcher, "layer_norm", WITHOUT_EPS).lines

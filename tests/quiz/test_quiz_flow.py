@@ -271,6 +271,7 @@ def test_what_waits_is_named_at_home(workspace):
     assert "2 questions due for review    learn review" in workspace.learn().stdout
 
 
+@pytest.mark.slow
 def test_an_answer_that_cannot_be_kept_is_not_marked(workspace):
     """Where the log cannot be written, no mark is told: an error says why, and nothing pretends to be kept."""
     command, pipe = [sys.executable, "-c", START, "quiz", "topic0", "--json"], subprocess.PIPE
