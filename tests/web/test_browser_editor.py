@@ -66,6 +66,19 @@ def test_keys_do_what_they_do_in_an_editor(page: Any, area: Any) -> None:
 
 
 @pytest.mark.slow
+def test_the_editor_opens_where_there_is_something_to_write(page: Any, server: WebServer, workspace: Path) -> None:
+    """Not at the first line of a long statement."""
+    (workspace / FILE).write_text(
+        "def argmax_2d(grid):\n" + "    # long\n" * 80 + "    raise NotImplementedError\n" + "\n" * 40
+    )
+    page.goto(server.make_link("/lesson/argmax_2d"))
+    line, box = page.locator("#coloured .line").nth(81), page.locator(".editor")
+    top, bottom = line.bounding_box()["y"], box.bounding_box()["y"] + box.bounding_box()["height"]
+
+    assert box.bounding_box()["y"] < top < bottom
+
+
+@pytest.mark.slow
 def test_a_click_and_a_drag_reach_the_text(page: Any, area: Any) -> None:
     """The caret stands where the mouse was, and what it was drawn over is selected: nothing drawn lies in its way."""
     page.keyboard.type("first = 1")

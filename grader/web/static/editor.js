@@ -64,6 +64,7 @@ function showMarks() { // a line is higher where its shapes stand below it
 }
 
 function showLine(number) {
+  if (number < 1) return;
   const box = area.closest(".editor");
   const [seen, line] = [box, paper.children[number - 1] ?? box].map((each) => each.getBoundingClientRect());
   if (line.top < seen.top || line.bottom > seen.bottom) box.scrollTop += line.top - seen.top - seen.height / 3;
@@ -179,3 +180,4 @@ beside.addEventListener("change", () => { localStorage.beside = beside.checked; 
 
 takeKeys(area);
 draw();
+showLine(1 + area.value.split("\n").findIndex((line) => line.trim().startsWith("raise NotImplementedError"))); // 0 is none
