@@ -2,7 +2,8 @@
 
 Nobody knows all that is in the others: they run texts (`numpy.testing.runstring`), and annotations that are texts
 (`torch.utils.data.IterDataPipe`), read pickles (`numpy.lib.format.read_array`), read and write any address
-(`numpy.ctypeslib`), or record what was called earlier (`torch.jit.trace`).
+(`numpy.ctypeslib`), or record what was called earlier (`torch.jit.trace`). So do libraries that come with them
+(`fsspec` imports what a text names).
 """
 
 from __future__ import annotations
@@ -34,12 +35,19 @@ KNOWN_PARTS = {
         "testing.assert_array_equal", "testing.assert_equal", "typing", "version",
     }),
 }
+# What is installed with them, as they need it. `typing_extensions` is read as `typing`, which has the same names.
+COME_ALONG = frozenset({
+    "_distutils_hack", "filelock", "fsspec", "functorch", "isympy", "jinja2", "markupsafe", "mpmath", "networkx",
+    "pkg_resources", "setuptools", "sympy", "torchgen", "triton", "typing_extensions",
+})
 # fmt: on
 
 
 def unknown_part(path: str) -> str:
     """Return the part of a library that a dotted name leads into, if it is none of the known ones, or ""."""
     library, *parts = path.split(".")
+    if library in COME_ALONG:
+        return library
     if library not in KNOWN_PARTS or not parts or parts[0] not in _modules_in(library):
         return ""
     return "" if leads_into(".".join(parts), KNOWN_PARTS[library]) else f"{library}.{parts[0]}"

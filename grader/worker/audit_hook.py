@@ -11,6 +11,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
@@ -29,8 +30,10 @@ FOR_US = frozenset({
 # but for libraries, which make classes and warnings so
 FOR_LIBRARIES = frozenset({"exec", "compile", "sys._getframe"})
 # of objects: frames, but for what prints a traceback, since they lead to our own objects, and a function's code
+OUR_FOLDER, PYTHONS_FOLDER, OF_IMPORTS = str(Path(__file__).parent), str(Path(traceback.__file__).parent), "<frozen "
 READ, WRITTEN = "object.__getattr__", "object.__setattr__"
 DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRITTEN: ("__code__",)}
+MADE_FOR_DATACLASSES = ("__init__", "__repr__", "__eq__", "__hash__")  # of a text, and they may call anything
 Guard = Callable[[Collection[str], list[str] | None, bool], None]
 
 _guard: Guard | None = None
@@ -66,26 +69,27 @@ def _install() -> Guard:
             return
         asks = True
         try:
-            code = _caller().f_code
+            passes = may_pass(event, _caller())
         finally:
             asks = False
-        if not may_pass(event, code):
+        if not passes:
             name = f"object.{arguments[1]}" if event in DOORS_OF_OBJECTS else event
             name = name if "." in name else f"builtins.{name}"
             told.append(name)
             raise ForbiddenCall(name)
 
-    def may_pass(event: str, code: CodeType) -> bool:
+    def may_pass(event: str, caller: FrameType) -> bool:
+        code = caller.f_code
         if event in FOR_US:
             return code in own
         if event in FOR_LIBRARIES:
-            return code.co_filename not in of_learner
+            return code.co_filename not in of_learner and not _runs_made_code(caller, all_files)
         return event == READ and code.co_filename.startswith(printing)
 
     def guard(files: Collection[str], seen: list[str] | None, loads: bool) -> None:
         nonlocal of_learner, told, asks
         asks = True
-        is_learners = not all_files.isdisjoint(_files_on_the_way())
+        is_learners = any(code.co_filename in all_files for code in _codes_below(_caller()))
         asks = False
         if told is not None and is_learners:
             told.append("sys.addaudithook")
@@ -97,11 +101,22 @@ def _install() -> Guard:
     return guard
 
 
-def _files_on_the_way() -> Iterator[str]:
-    """Yield the file of each call that runs."""
-    frame: FrameType | None = _caller()
+def _runs_made_code(caller: FrameType, learners: Collection[str]) -> bool:
+    """Return True if code runs, called by ours, that a library has made of a text: it may be a learner's."""
+    for code in _codes_below(caller):
+        if code.co_filename.startswith(OUR_FOLDER):
+            return False
+        is_known = code.co_filename.startswith((packages_folder(), PYTHONS_FOLDER, OF_IMPORTS))
+        if not (is_known or code.co_filename in learners or code.co_name in MADE_FOR_DATACLASSES):
+            return True
+    return False
+
+
+def _codes_below(caller: FrameType) -> Iterator[CodeType]:
+    """Yield the code of a call that runs, and of each that has led to it."""
+    frame: FrameType | None = caller
     while frame is not None:
-        yield frame.f_code.co_filename
+        yield frame.f_code
         frame = frame.f_back
 
 

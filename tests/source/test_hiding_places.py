@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from grader.source.forbidden_calls import find_forbidden_calls
+from grader.source.library_parts import COME_ALONG
 from grader.worker.call_monitor import matches
+from grader.worker.isolation.readable_paths import default_readable
 
 FORBIDS = ("softmax",)
 ANSWER = "def softmax(x, dim=-1):\n    return x\n"
+
+
+def test_all_that_is_installed_with_torch_and_numpy_is_known() -> None:
+    """Of what a worker may import, beside these, nothing is taken to be harmless because nobody has read it."""
+    folders = [path for path in sys.path if path.endswith("site-packages")]
+    shown = [Path(path) for path in default_readable(("torch", "numpy"), folders) if path.startswith(tuple(folders))]
+    names = {path.stem for path in shown if path.suffix in ("", ".py")}
+
+    assert names - {"torch", "numpy"} <= COME_ALONG
 
 
 def find(source, siblings=None):
@@ -155,6 +168,9 @@ HIDDEN = {
     "a dataclass in other hands": "from dataclasses import dataclass as d\nclass T:\n    pass\n[*map(d, [T])]\n",
     "attributes that a copy sets": "import copy\nclass A:\n    def __reduce__(self):\n"
     "        return A, (), (None, dict([(input(), 1)]))\ncopy.copy(A())\n",
+    "an annotation that a library evaluates": "import typing_extensions as te\n"
+    "def hints(it: input()):\n    pass\nf = te.get_type_hints(hints)\n",
+    "a module that a library imports by a text": "from fsspec.core import get_fs_token_paths as f\nf('x')\n",
     "torch, by a part that is not imported here": "import torch.nn.attention.flex_attention as part\n"
     "f = part.torch.jit.trace\n",
 }  # fmt: skip
@@ -196,6 +212,8 @@ PUT_IN = {
     "a class": "class K:\n    pass\nsetattr(K, 'f', whole)\ndef softmax(x, dim=-1):\n    return K().f(x)\n",
 }  # fmt: skip
 INNOCENT = {
+    "names of types": "import typing_extensions as te\nfrom typing_extensions import Self\n"
+    "def softmax(x: te.Annotated[int, 1], dim: te.Literal[1] = 1):\n    return x\n",
     "names of arguments, and parts of a plain layer": "import torch\nfrom torch import nn\nclass P(nn.Module):\n"
     "    def __init__(self, **sizes):\n        super().__init__()\n        for name, size in sizes.items():\n"
     "            setattr(self, name, nn.Parameter(torch.ones(size)))\n"

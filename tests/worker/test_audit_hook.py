@@ -29,6 +29,16 @@ DOORS = {
     "who holds an object": ("import gc", "gc.get_referrers(x)", "gc.get_referrers"),
     "the frames of all threads": ("import sys", "sys._current_frames()", "sys._current_frames"),
     "a frame": ("import sys", "sys._getframe(1)", "sys._getframe"),
+    "a frame, in an annotation that a library evaluates": (
+        "import typing\ndef hints(it: '__import__(\"sys\")._getframe()'): pass",
+        "typing.get_type_hints(hints)",
+        "sys._getframe",
+    ),
+    "the same, by a function of Python's": (
+        "import typing\ndef hints(it: '__import__(\"inspect\").currentframe()'): pass",
+        "typing.get_type_hints(hints)",
+        "sys._getframe",
+    ),
     "a text": ("", "exec('y = 1')", "builtins.compile"),
     "a text that is made code": ("", "compile('y', '', 'eval')", "builtins.compile"),
     "other code": ("f = softmax", "f.__code__.replace(co_names=())", "code.__new__"),
@@ -51,12 +61,18 @@ HONEST = {
         "try: 1 / 0\n    except ZeroDivisionError: traceback.format_exc()",
     ),
     "a warning": ("import warnings", "warnings.warn('here')"),
+    "annotations that are texts": ("import typing\ndef hints(it: 'int'): pass", "typing.get_type_hints(hints)"),
+    "a class of texts that makes another": (
+        "import collections, dataclasses",
+        "dataclasses.make_dataclass('A', [('n', type, dataclasses.field(default_factory=lambda: "
+        "collections.namedtuple('B', 'm')))])()",
+    ),
 }
 REACHED = """
 import numpy, torch
 from grader.worker.audit_hook import guard_watch
-guard_watch({"softmax.py"}, seen := [])
 exec(compile("def end(guard):\\n    guard((), None)", "softmax.py", "exec"))
+guard_watch({"softmax.py"}, seen := [])
 try:
     end(guard_watch)
 except BaseException as error:
