@@ -66,6 +66,7 @@ HOSTILE = {
     "int64": (save({"a": torch.ones(2, dtype=torch.int64)}), "`a` is torch.int64"),
     "bool": (save({"a": torch.ones(2, dtype=torch.bool)}), "`a` is torch.bool"),
     "NaN": (save({"a": torch.tensor([1.0, float("nan")])}), "`a` has numbers in it that are not finite"),
+    "more axes than torch works on": (save({"a": torch.zeros([1] * 100)}), "`a` has 100 axes"),
     "infinity": (save({"a": torch.tensor([float("-inf")])}), "not finite"),
     "a name that rings": (save({"\x1b[2J\a" * 50: torch.tensor([1])}), r"`\\x1b[2J"),
 }

@@ -8,6 +8,7 @@ from grader.judge.errors import CheckFailed
 from grader.submission import MAX_ARTEFACT_BYTES
 
 MAX_HEADER_BYTES = 64 << 10  # of names, shapes and places; it is JSON, which takes longer to read than numbers
+MAX_AXES = 8  # of a tensor; torch itself refuses to work on more than 64
 FLOATS = ("torch.float32", "torch.float16", "torch.bfloat16")
 SAVE = "`safetensors.torch.save_file(model.state_dict(), path)` writes one."
 
@@ -30,6 +31,8 @@ def read_tensors(raw: bytes | None) -> dict[str, Any]:
         raise CheckFailed(f"The file of weights does not begin as a safetensors file of this model does. {SAVE}")
     found = _load(raw)
     for name, tensor in found.items():
+        if tensor.dim() > MAX_AXES:
+            raise CheckFailed(f"{shown_name(name)} has {tensor.dim()} axes: no weight of this model has more than two.")
         if str(tensor.dtype) not in FLOATS:
             raise CheckFailed(f"{shown_name(name)} is {tensor.dtype}; expected torch.float32.")
         found[name] = tensor.float()
