@@ -30,9 +30,10 @@ FOR_US = frozenset({
 # but for libraries, which make classes and warnings so
 FOR_LIBRARIES = frozenset({"exec", "compile", "sys._getframe"})
 # of objects: frames, but for what prints a traceback, since they lead to our own objects, and a function's code
-OUR_FOLDER, PYTHONS_FOLDER, OF_IMPORTS = str(Path(__file__).parent), str(Path(traceback.__file__).parent), "<frozen "
 READ, WRITTEN = "object.__getattr__", "object.__setattr__"
 DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRITTEN: ("__code__",)}
+OUR_FOLDER, PYTHONS_FOLDER = str(Path(__file__).parent), str(Path(traceback.__file__).parent)
+FROZEN, OF_IMPORTS = "<frozen ", "<frozen importlib"  # what Python calls its own modules
 MADE_FOR_DATACLASSES = ("__init__", "__repr__", "__eq__", "__hash__")  # of a text, and they may call anything
 Guard = Callable[[Collection[str], list[str] | None, bool], None]
 
@@ -83,7 +84,7 @@ def _install() -> Guard:
         if event in FOR_US:
             return code in own
         if event in FOR_LIBRARIES:
-            return code.co_filename not in of_learner and not _runs_made_code(caller, all_files)
+            return not of_learner or not (code.co_filename in of_learner or _runs_made_code(caller, all_files))
         return event == READ and code.co_filename.startswith(printing)
 
     def guard(files: Collection[str], seen: list[str] | None, loads: bool) -> None:
@@ -102,14 +103,19 @@ def _install() -> Guard:
 
 
 def _runs_made_code(caller: FrameType, learners: Collection[str]) -> bool:
-    """Return True if code runs, called by ours, that a library has made of a text: it may be a learner's."""
+    """Return True if code runs, called by ours, that a library has made of a text: it may be a learner's.
+
+    What a library's module makes while it is imported is its own.
+    """
+    is_made = is_learners = False
     for code in _codes_below(caller):
-        if code.co_filename.startswith(OUR_FOLDER):
-            return False
-        is_known = code.co_filename.startswith((packages_folder(), PYTHONS_FOLDER, OF_IMPORTS))
-        if not (is_known or code.co_filename in learners or code.co_name in MADE_FOR_DATACLASSES):
-            return True
-    return False
+        file = code.co_filename
+        if file.startswith((OUR_FOLDER, OF_IMPORTS)):
+            return is_made and (is_learners or file.startswith(OUR_FOLDER))
+        is_known = file in learners or file.startswith((packages_folder(), PYTHONS_FOLDER, FROZEN))
+        is_made |= not (is_known or code.co_name in MADE_FOR_DATACLASSES)
+        is_learners |= file in learners
+    return is_made
 
 
 def _codes_below(caller: FrameType) -> Iterator[CodeType]:
