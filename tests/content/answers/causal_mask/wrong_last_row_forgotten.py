@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: cm-row-empty
 import torch
 
 
