@@ -71,6 +71,7 @@ ask("on heads without a mask", *drawn((2, 3, 5, 12), (2, 3, 5, 12), (2, 3, 5, 6)
 ask("with all sizes equal", *drawn((3, 3, 3), (3, 3, 3), (3, 3, 3)))
 ask("large scores", *drawn((2, 4, 5), (2, 4, 5), scale=12.0), draw(2, 4, 6), stage="on large scores", atol=1e-3)
 ask("with a square mask", *SQUARES, mask=ONE_SEES_ALL, see=tamed)
+ask("on matrices with a mask", *drawn((5, 3), (5, 3), (5, 4)), mask=mixed_mask(1)[0], see=tamed)
 ask("with a mask that is wider than high", *drawn((2, 3, 4, 12), (2, 3, 5, 12), (2, 3, 5, 6)), mask=mixed_mask(2,
     3)[..., 1:, :], see=tamed)
 ask("with a padding mask", *drawn((2, 4, 5), (2, 4, 5), (2, 4, 6)), mask=torch.tensor([[True, True, False, True]]),
@@ -91,9 +92,8 @@ ask("a blocked score far ahead", LOW_Q, LOW_K, draw(4, 6), mask=FIRST_AND_THIRD,
 ask("a huge value behind a blocked key", draw(3, 5), draw(4, 5), BLOCKED_HUGE, mask=NOT_SECOND, aside=True,
     see=lambda found: bool((found < 2.0).all()))
 ask("a mask with one axis", *BATCH, mask=NOT_SECOND[0], aside=True)
-# here those of blocked keys, too
 ask("scores near -2000", 10 * LOW_Q, torch.cat((LOW_K[:1, :1].expand(4, 1), LOW_K[:, 1:]), dim=1), draw(4, 6),
-    mask=FIRST_AND_THIRD, aside=True, atol=2e-3)
+    mask=FIRST_AND_THIRD, aside=True, atol=2e-3)  # those of blocked keys, too
 for name in ("float16", "bfloat16"):
     ask(name, *drawn((3, 5), (4, 5), (4, 6), dtype=getattr(torch, name)), mask=NOT_SECOND, aside=True,
         see=lambda found: str(getattr(found, "dtype", type(found).__name__)))
