@@ -62,8 +62,8 @@ class LazyGroup(click.Group):
         close = [guess for guess in close if guess not in self._never_meant]
         meant = " or ".join(f'"{ctx.command_path} {guess}"' for guess in close)
         told = self._explain(ctx, name) if self._explain and name not in self._meant else ""
-        hint = told or f"Did you mean {meant}?" if told or close else f'"{ctx.command_path} --help" lists the commands.'
-        raise click.UsageError(f'There is no command "{name}". {hint}', ctx=ctx)
+        found = f"Did you mean {meant}?" if close else f'"{ctx.command_path} --help" lists the commands.'
+        raise click.UsageError(f'There is no command "{name}". {told or found}', ctx=ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Turn our errors into click's, which are reported with their exit code."""

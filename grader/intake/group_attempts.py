@@ -12,7 +12,7 @@ from grader.intake.limits import kind_of
 from grader.intake.name_patterns import choice_note, original_names, upload_names
 from grader.intake.roster import Person, Roster, fold_id
 
-OF_ANOTHER = "The number {id} is that of {name} in the roster, and the address is not: it was not taken for theirs."
+OF_ANOTHER = "The number {id} is somebody else's in the roster, by the address of the account: it was not used."
 MAX_EARLIER = 20  # attempts of one person that are read beside the newest
 
 
@@ -74,8 +74,8 @@ def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Lear
     for one, known in zip(learners, by_address, strict=True):
         person = roster.find([one.id])
         if person and one.first.address and person is not known and (known or person.id in addressed):
-            note = OF_ANOTHER.format(id=one.id, name=person.name or person.id)
-            one, person = replace(one, id=one.first.address, notes=(*one.notes, note)), None
+            notes = (*one.notes, OF_ANOTHER.format(id=one.id))
+            one, person = replace(one, id=one.first.address, notes=notes), None
         noted.append(one)
         found.append(known or person)
     return noted, found

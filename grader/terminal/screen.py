@@ -11,10 +11,7 @@ from grader.terminal.console import paint
 from grader.terminal.text import clean, plural
 
 ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"  # the other screen
-HIDE_CURSOR, SHOW_CURSOR = (
-    "\x1b[?25l",
-    "\x1b[?25h",
-)  # it is hidden while drawing alone: a killed program shows none again
+HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"  # hidden only while drawing: a killed program shows none again
 HOME, TO_END_OF_LINE, TO_END = "\x1b[H", "\x1b[K", "\x1b[J"
 MIN_HEIGHT = 4
 

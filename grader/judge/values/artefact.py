@@ -32,7 +32,7 @@ def read_tensors(raw: bytes | None) -> dict[str, Any]:
     found = _load(raw)
     for name, tensor in found.items():
         if tensor.dim() > MAX_AXES:
-            raise CheckFailed(f"{shown_name(name)} has {tensor.dim()} axes: no weight of this model has more than two.")
+            raise CheckFailed(f"{shown_name(name)} has {tensor.dim()} axes: no weight of this model has so many.")
         if str(tensor.dtype) not in FLOATS:
             raise CheckFailed(f"{shown_name(name)} is {tensor.dtype}; expected torch.float32.")
         found[name] = tensor.float()
