@@ -168,8 +168,8 @@ HIDDEN = {
     "a dataclass in other hands": "from dataclasses import dataclass as d\nclass T:\n    pass\n[*map(d, [T])]\n",
     "attributes that a copy sets": "import copy\nclass A:\n    def __reduce__(self):\n"
     "        return A, (), (None, dict([(input(), 1)]))\ncopy.copy(A())\n",
-    "an annotation that a library evaluates": "import typing_extensions as te\n"
-    "def hints(it: input()):\n    pass\nf = te.get_type_hints(hints)\n",
+    "an annotation that a library evaluates": "import typing_extensions as types_of\n"
+    "def hints(it: input()):\n    pass\nf = types_of.get_type_hints(hints)\n",
     "a module that a library imports by a text": "from fsspec.core import get_fs_token_paths as f\nf('x')\n",
     "torch, by a part that is not imported here": "import torch.nn.attention.flex_attention as part\n"
     "f = part.torch.jit.trace\n",
@@ -212,8 +212,8 @@ PUT_IN = {
     "a class": "class K:\n    pass\nsetattr(K, 'f', whole)\ndef softmax(x, dim=-1):\n    return K().f(x)\n",
 }  # fmt: skip
 INNOCENT = {
-    "names of types": "import typing_extensions as te\nfrom typing_extensions import Self\n"
-    "def softmax(x: te.Annotated[int, 1], dim: te.Literal[1] = 1):\n    return x\n",
+    "names of types": "import typing_extensions as types_of\nfrom typing_extensions import Self\n"
+    "def softmax(x: types_of.Annotated[int, 1], dim: types_of.Literal[1] = 1):\n    return x\n",
     "names of arguments, and parts of a plain layer": "import torch\nfrom torch import nn\nclass P(nn.Module):\n"
     "    def __init__(self, **sizes):\n        super().__init__()\n        for name, size in sizes.items():\n"
     "            setattr(self, name, nn.Parameter(torch.ones(size)))\n"

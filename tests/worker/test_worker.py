@@ -66,7 +66,9 @@ def test_warming_up_answers_every_call_and_leaves_the_process_as_it_was(monkeypa
     monkeypatch.setattr(ModuleHost, "perform", lambda self, request: replies.append(perform(self, request)))
     before = read_process_state()
     warm_up.warm_up(("softmax", "layer_norm"))
-    assert is_unchanged(before, read_process_state())
+    after = read_process_state()
+    before["threads"] = min(before["threads"], after["threads"])  # one that another test has left may end meanwhile
+    assert is_unchanged(before, after)
     assert [next(iter(reply)) for reply in replies] == ["handle", "value", "value", "value"], replies
 
 
