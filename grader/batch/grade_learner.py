@@ -106,10 +106,11 @@ class LearnerGrader:
         # those that can share a process come first: each of the others needs one for itself
         submissions.sort(key=self.judge.workers.needs_its_own)
         spent: dict[str, float] = defaultdict(float)  # seconds of judging, by lesson
+        left_out: set[str] = set()  # lessons of which not every attempt was judged
         with self.judge.workers.one_learner():
             for one in submissions:
                 if spent[one.lesson] > self.judge.course.limits.total_seconds:
-                    results[one.lesson] = _with_note(results[one.lesson], NO_TIME)
+                    left_out.add(one.lesson)
                     continue
                 started = time.monotonic()
                 self.on_step(one.lesson)
@@ -123,7 +124,8 @@ class LearnerGrader:
         for name, (result, pictures) in drawn.items():
             if results[name] is result and name in prints:
                 prints[name]["pictures"] = pack_pictures(pictures)
-        return [result for result in results.values() if result]
+        noted = {name: (NO_TIME,) if name in left_out else () for name in results}
+        return [replace(one, notes=(*one.notes, *noted[name])) for name, one in results.items() if one]
 
     def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:
         """Return what is to be judged, or the result if that is nothing."""
@@ -151,10 +153,6 @@ class LearnerGrader:
             weaknesses=(says,),
             suggestions=(Suggestion(mend, f"learn check {lesson.name}"),),
         )
-
-
-def _with_note(result: LessonResult | None, note: str) -> LessonResult | None:
-    return result and replace(result, notes=tuple(dict.fromkeys((*result.notes, note))))
 
 
 def _none_found(sources: Collection[str]) -> str:

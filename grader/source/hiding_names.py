@@ -176,7 +176,7 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
 @lru_cache(maxsize=512)  # the same few dozen names stand in every answer; one may be as long as a source
 def used_place(path: str) -> str:
     """Return as much of a dotted name that code uses as names a hiding place, or all if nobody knows, or ""."""
-    path = path.replace("typing_extensions.", "typing.", 1) if path.startswith("typing_extensions.") else path
+    path = re.sub(r"^typing_extensions\.", "typing.", path)
     own = _path_of_its_own(path)
     if place := hiding_place(path, _USED_PLACES) or hiding_place(own, _USED_PLACES):
         return place

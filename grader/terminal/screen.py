@@ -37,8 +37,7 @@ class Screen:
         """Show the first lines of a text that fit, and a footer in the last ones."""
         if not self._is_shown:
             return
-        columns, room = shutil.get_terminal_size((80, 24)).columns, self.room(footer)
-        below = _fold(footer, columns)
+        below, room, _ = _lay_out(footer)
         lines = text.rstrip("\n").split("\n")
         if len(lines) > room:
             hidden = len(lines) - room + 1
@@ -52,12 +51,11 @@ class Screen:
     @staticmethod
     def room(footer: str) -> int:
         """Return how many lines there are above a footer, and an empty line."""
-        columns, rows = shutil.get_terminal_size((80, 24))
-        return max(rows - len(_fold(footer, columns)) - 1, MIN_HEIGHT)
+        return _lay_out(footer)[1]
 
     def cut(self, text: str, footer: str) -> list[str]:
         """Cut a text into pages that fit above a footer; lines that are too long are folded, and lose their colours."""
-        columns, room = shutil.get_terminal_size((80, 24)).columns, self.room(footer)
+        _, room, columns = _lay_out(footer)
         lines: list[str] = []
         for line in text.rstrip("\n").split("\n"):
             plain = clean(line)  # a link is a sequence, too
@@ -69,6 +67,13 @@ class Screen:
     def _write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def _lay_out(footer: str) -> tuple[list[str], int, int]:
+    """Return the lines of a footer, how many lines there are above it and an empty one, and how long they are."""
+    columns, rows = shutil.get_terminal_size((80, 24))
+    below = _fold(footer, columns)
+    return below, max(rows - len(below) - 1, MIN_HEIGHT), columns
 
 
 def _fold(text: str, columns: int) -> list[str]:

@@ -185,9 +185,6 @@ class LiveWork:
         path = Path(short_path(workspace.exercise_path(lesson)))
         return read_submission(path, lesson, context.course, workspace.root)
 
-    def _lesson(self, verdict: LessonResult) -> Lesson:
-        return self.run.context.course.lessons[verdict.lesson]
-
     def _keep(self, verdict: LessonResult, submission: Submission) -> None:
         """Show a verdict from now on; store it as an attempt if it is another than the last one.
 
@@ -198,7 +195,8 @@ class LiveWork:
         run.results = [verdict]
         self.verdicts[verdict.lesson] = fit_suggestions(run, verdict)
         told = (last.score, last.mistakes) if last else (known.last_score, known.last_mistakes)
-        is_only_seen = known.last_when is None and submission.source == read_file(self._lesson(verdict).exercise_path)
+        stub = run.context.course.lessons[verdict.lesson].exercise_path
+        is_only_seen = known.last_when is None and submission.source == read_file(stub)
         if told != (verdict.score, verdict.mistakes) and not is_only_seen:
             store_attempt(run, submission, verdict)
             run.progress = run.context.progress()
