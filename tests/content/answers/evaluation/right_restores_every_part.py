@@ -7,8 +7,7 @@ def evaluate(model, batches):
     modes = {m: m.training for m in model.modules()}
     model.eval()
     loss_fn = nn.CrossEntropyLoss(ignore_index=-100, reduction="none")
-    total = torch.zeros((), dtype=torch.float64)
-    count = torch.zeros((), dtype=torch.long)
+    total, count = 0.0, 0
     for x, y in iter(batches):
         with torch.set_grad_enabled(False):
             losses = loss_fn(model(x).permute(0, 2, 1), y)

@@ -94,8 +94,8 @@ def head_report(model, ids):
     with torch.no_grad():
         _, weights = model(ids)
     L, B, H = weights.shape[:3]
-    previous = torch.zeros(L, H, dtype=weights.dtype)
-    induction = torch.zeros(L, H, dtype=weights.dtype)
+    previous = torch.zeros(L, H, dtype=weights.dtype, device=weights.device)
+    induction = torch.zeros(L, H, dtype=weights.dtype, device=weights.device)
     for b in range(B):
         p = find_period(ids[b].tolist())
         previous += previous_token_score(weights[:, b]) / B
