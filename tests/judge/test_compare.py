@@ -163,11 +163,12 @@ def test_regular_differences_are_recognised(actual, expected, words):
 
 
 def test_a_small_factor_is_not_explained_by_an_axis():
-    """Twice or half as much has many reasons, and some axis has size 2 by chance; the root of a size is told."""
+    """Twice or half as much has many reasons, and some axis has size 2 or 4 by chance; the root of a width is told."""
     for factor, sizes, words in [
         (2.0, {2: "the first axis of `x`"}, "2 times what is expected: a constant"),
         (0.5, {2: "the first axis of `x`"}, "0.5 times what is expected: a constant"),
         (2.0, {4: "the last axis of `q`"}, "2 times what is expected (√4, and 4 is the last axis of `q`)"),
+        (2.0, {4: "the last axis but one of `k`"}, "2 times what is expected: a constant"),
         (6.0, {6: "the last axis of `q`"}, "6 times what is expected (6 is the last axis of `q`)"),
     ]:
         assert words in find_patterns(CUBE * factor, CUBE, sizes)[0].says

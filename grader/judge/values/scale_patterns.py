@@ -9,7 +9,7 @@ from typing import Any
 RTOL = 1e-3
 DIFFERENT = 1e-2  # by how much two factors differ that are not the same
 SIZE_RTOL = 3e-4  # how near a constant has to be to one that a size explains
-SMALL = 4  # a factor of up to so much, or a part, is there for many a reason, and equals some axis by chance
+SMALL = 4  # a factor of up to so much, or a part, is there for many a reason: an axis, or its root, equals it by chance
 Sizes = Mapping[int, str]  # what each size of the inputs is: "the last axis of `q`"
 
 
@@ -27,8 +27,9 @@ def _known_constants(sizes: Sizes) -> Iterator[tuple[float, str]]:
             if size > SMALL:
                 yield float(size), f"{size} is {owner}"
                 yield 1 / size, f"1/{size}, and {size} is {owner}"
-            yield math.sqrt(size), f"√{size}, and {size} is {owner}"
-            yield 1 / math.sqrt(size), f"1/√{size}, and {size} is {owner}"
+            if math.isqrt(size) ** 2 != size or size > SMALL**2 or owner.startswith("the last axis of"):
+                yield math.sqrt(size), f"√{size}, and {size} is {owner}"
+                yield 1 / math.sqrt(size), f"1/√{size}, and {size} is {owner}"
 
 
 def describe_number(a: float, e: float, sizes: Sizes) -> str:
