@@ -104,7 +104,8 @@ class LearnerGrader:
         results = {one.lesson: one if isinstance(one, LessonResult) else None for one in found}
         submissions = [one for one in found if isinstance(one, Submission)]
         # those that can share a process come first: each of the others needs one for itself
-        submissions.sort(key=self.judge.workers.needs_its_own)
+        alone = {one.lesson for one in submissions if self.judge.workers.needs_its_own(one)}
+        submissions.sort(key=lambda one: one.lesson in alone)  # a lesson's newest attempt stays its first
         spent: dict[str, float] = defaultdict(float)  # seconds of judging, by lesson
         left_out: set[str] = set()  # lessons of which not every attempt was judged
         with self.judge.workers.one_learner():

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import sqlite3
+import time
 import zlib
 from contextlib import closing
 from dataclasses import replace
@@ -21,7 +22,9 @@ from support.factories import run_judge
 from support.hand_ins import ANSWERS, SUMS, TINY, make_zip, write
 
 from grader.batch.code_pages import parse_kept
+from grader.batch.grade_learner import NO_TIME, LearnerGrader
 from grader.batch.results_folder import store_path
+from grader.batch.settings import Settings
 from grader.cli.grader.group import grader
 from grader.course.load_course import load
 from grader.model import Submission
@@ -172,6 +175,22 @@ def test_whatever_a_picture_comes_to_the_score_stays(launcher_with):
         page = str(packed_to_html(packed))
         assert 0 < len(page) < 8000 and not FORBIDDEN.search(page), name
     assert "alert(1)" in str(packed_to_html(pack_pictures(found["markup"][2])))
+
+
+def test_a_picture_stays_where_earlier_attempts_were_not_judged(tmp_path, launcher):
+    """The newest attempt, which took the time of all, is shown with its picture and the note."""
+    course = load(TINY)
+    name, limits = "moving_average", replace(course.limits, total_seconds=3.0)
+    settings = Settings(str(TINY), "tiny", "1", "", "", (name,), 5, "cpu", pictures=True)
+    attempts = [Submission(name, "moving_average.py", source) for source in (ANSWERS[name], SUMS)]
+    kept: dict[str, Any] = {name: {}}
+
+    def drive(judge: Any) -> Any:
+        return LearnerGrader(judge, settings, tmp_path, lambda _: time.sleep(3.1))._judge(attempts, kept)
+
+    [result] = run_judge(launcher, name, drive, replace(course, limits=limits))
+    assert result.score == 10.0 and result.notes == (NO_TIME,)
+    assert "picture right" in str(packed_to_html(kept[name]["pictures"]))
 
 
 def test_a_picture_that_the_course_cannot_draw_costs_no_score(tmp_path, launcher):
