@@ -57,7 +57,7 @@ def _say(event: dict[str, Any]) -> Iterator[str]:
     elif event["event"] == "unreadable":
         yield f"Not read: {event['reason']}. It costs nothing; type it again."
     elif event["event"] == "mark":
-        right = "Right." if event["credit"] == 1 else f"The answer is {event['right']}."
+        right = event["verdict"] + (f" The answer is {event['right']}." if event["credit"] < 1 else "")
         yield "\n".join([right, *(f"{said[0].upper()}{said[1:]}." for said in event["says"]), "", event["explain"], ""])
     elif event["event"] == "nothing":
         yield event["says"]

@@ -289,7 +289,9 @@ def test_questions_are_asked_below_a_cell(tmp_path: Path, monkeypatch: pytest.Mo
     ask_questions("topic0", 2, shown.append, lambda prompt: next(typed))
 
     assert [text.partition("\n")[0] for text in shown if " of 2\n" in text] == ["1 of 2", "2 of 2"]
-    assert any("Not read" in text for text in shown) and sum("The answer is" in text for text in shown) == 2
+    assert (
+        any("Not read" in text for text in shown) and sum("Not known yet. The answer is" in text for text in shown) == 2
+    )
     assert len(quiz.log()) == 2 and next(typed) == "q"
     assert shown[-1] == GO_ON == "Every answer is kept; call quiz again to go on."
     stops = iter(["q", "Quit"])

@@ -103,6 +103,20 @@ def test_a_click_and_a_drag_reach_the_text(page: Any, area: Any) -> None:
 
 
 @pytest.mark.slow
+def test_numbers_of_lines_stay_where_a_long_line_is_scrolled(page: Any, area: Any) -> None:
+    """What is seen at the left edge is the same, however far to the right the code is shown."""
+    page.keyboard.type("x = 1" + " + 1" * 100)
+    page.locator("h1").click()
+    box = page.locator(".editor").bounding_box()
+    seen = []
+    for left in (0, 200):
+        assert page.evaluate("left => (document.querySelector('.editor').scrollLeft = left)", left) == left
+        seen.append(page.screenshot(clip={"x": box["x"], "y": box["y"], "width": 40, "height": 60}))
+
+    assert page.evaluate("document.querySelector('.editor').scrollLeft") == 200 and seen[0] == seen[1]
+
+
+@pytest.mark.slow
 def test_a_pause_writes_the_file_and_ctrl_s_at_once(page: Any, area: Any, workspace: Path) -> None:
     """What is typed is in the file, with the ends of lines that it had."""
     page.keyboard.type("x = 1")

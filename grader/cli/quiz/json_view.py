@@ -5,7 +5,7 @@ Out, in this order; every object has "event":
     session     schema, id, mode, topics, resumed, questions, answered, predicted
     question    number, of, again, family, topic, kind, attempt, text, code, options {letter: text}, parts, how
     unreadable  family, reason              for each line that is no answer; the question waits for another
-    mark        family, attempt, typed, certainty, first, credit, right, tags, says, explain, prove
+    mark        family, attempt, typed, certainty, first, credit, verdict, right, tags, says, explain, prove
     predict     when                        in an exam, after the last question; then its marks
     end         schema, answers, right, practice, score, low, high, predicted, predicted_after, topics, sure_but_wrong,
                 missed, again, next
@@ -28,6 +28,7 @@ import click
 
 from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, split_certainty
 from grader.cli.quiz.prompt import read_line
+from grader.cli.quiz.render import describe_verdict
 from grader.model import SCHEMA, Answered
 from grader.quiz.assessment.calibration import parse_prediction
 from grader.quiz.kinds import KINDS
@@ -97,6 +98,7 @@ class JsonView:
             certainty=answer.certainty,
             first=answer.first,
             credit=round(mark.credit, 4),
+            verdict=describe_verdict(question, mark, answer),
             right=mark.right,
             tags=mark.tags,
             says=[*(f"you {each.says}" for each in known if each), *map(unwrap, mark.says)],

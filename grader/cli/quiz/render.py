@@ -150,16 +150,28 @@ def answer_line(answer: Answered) -> str:
     return f"You answered: {said}{f' ({answer.certainty})' if answer.certainty else ''}"
 
 
-def _verdict(question: Question, mark: Mark, answer: Answered) -> list[str]:
+def describe_verdict(question: Question, mark: Mark, answer: Answered) -> str:
+    """Say how right an answer is, and of a wrong one that was sure what follows."""
     if mark.full:
-        return [paint(f"{signs().passed} Right.", "good")]
+        return "Right."
     if answer.is_unknown:
-        return [paint(f"{signs().skipped} Not known yet.", "strong")]
-    sure = " You were sure: it comes back within a week." if is_sure_but_wrong(answer) else ""
+        return "Not known yet."
+    verdict = "Partly right" if mark.is_partly_right(question) else "Wrong"
     part = f": {describe_part(question, mark)}" if mark.credit else ""
-    if mark.is_partly_right(question):
-        return [paint(line, "strong") for line in wrap_paragraphs(f"{signs().trouble} Partly right{part}.{sure}")]
-    return [paint(line, "bad") for line in wrap_paragraphs(f"{signs().failed} Wrong{part}.{sure}")]
+    return f"{verdict}{part}." + (" You were sure: it comes back within a week." if is_sure_but_wrong(answer) else "")
+
+
+def _verdict(question: Question, mark: Mark, answer: Answered) -> list[str]:
+    sign, role = (
+        (signs().passed, "good")
+        if mark.full
+        else (signs().skipped, "strong")
+        if answer.is_unknown
+        else (signs().trouble, "strong")
+        if mark.is_partly_right(question)
+        else (signs().failed, "bad")
+    )
+    return [paint(line, role) for line in wrap_paragraphs(f"{sign} {describe_verdict(question, mark, answer)}")]
 
 
 def _label(label: str, text: str) -> list[str]:
