@@ -614,6 +614,24 @@ def test_what_is_made_in_its_own_way_of_what_is_right_is_not_blamed(launcher: La
     assert line.line == 10 and "where something is missing: `q @ k.mT`" in line.says
 
 
+def test_of_two_arguments_the_one_that_is_wrong_is_named(launcher: Launcher) -> None:
+    """Though the other one is what belongs there, and leads on rightly: keys and values are made of x itself."""
+    source = (ROOT / "solutions/core/block.py").read_text()
+    for old, new in [
+        ("x, mask=None", "x, heard, mask=None"),
+        ("self.wq(x), self.wk(x), self.wv(x)", "self.wq(x), self.wk(heard), self.wv(heard)"),
+        ("self.attn(y, mask)", "self.attn(y, x, mask)"),
+        ("self.attn(x, mask)", "self.attn(x, x, mask)"),
+    ]:
+        source = source.replace(old, new, 1)
+    (line,) = judge_source(launcher, "block", source).lines
+
+    assert source.split("\n")[line.line - 1].strip().startswith("heard = self.attn(y, x, mask)")
+    assert (
+        "`x` is the reference's `x`, but what follows needs the reference's `y` after its step `pre_norm1`" in line.says
+    )
+
+
 TURNED_INSIDE = """import torch
 
 
