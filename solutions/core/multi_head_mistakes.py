@@ -234,16 +234,14 @@ attend.include(merge, without=("hd-merge-along-sequence", "hd-merge-not-joined",
 # --- the projections
 # a split of another kind, and a merge into the shape of x whatever comes
 SPLIT_INTO, MERGE_TO_INPUT = "q, k, v = ({} for part in (q, k, v))", "heads.transpose(1, 2).reshape(x.shape)"
-NOT_TRANSPOSED = "with square weights the shapes fit and only the values are wrong."
+PROJECTIONS = {"project": "x @ w_q.T, x @ w_k.T, x @ w_v.T", "mix": "joined @ w_o.T"}
 PROJECT_FIRST = "Project the whole of x first (`x @ w_q.T`, likewise keys and values), then split what comes out."
-mistake("hd-weight-not-transposed", f"You multiply by the weights as they are: {NOT_TRANSPOSED}", "They are laid out "
-        "(out, in): write `x @ w.T`, or `F.linear(x, w)`.", project="x @ w_q, x @ w_k, x @ w_v", mix="joined @ w_o")
-mistake("hd-weight-not-transposed", f"You multiply x by w_q, w_k and w_v as they are (`x @ w`): {NOT_TRANSPOSED} w_o "
-        "is right.", coding="w_q, w_k and w_v", project="x @ w_q, x @ w_k, x @ w_v")
-mistake("hd-weight-not-transposed", f"You multiply the joined heads by w_o as it is: {NOT_TRANSPOSED} The other three "
-        "are right.", "Write `joined @ w_o.T` for the output projection too.", coding="w_o", mix="joined @ w_o")
-# what q, k and v are made with
-for coding, made in (
+for names in ("w_q w_k w_v w_o", "w_q w_k w_v", "w_o", "w_q", "w_k", "w_v"):
+    mistake("hd-weight-not-transposed", f"You multiply by {names.replace(' ', ', ')} without `.T`: with square weights "
+            "the shapes fit and only the values are wrong.", "They are laid out (out, in): write `x @ w.T`, or "
+            "`F.linear(x, w)`.", coding=names, alone=names in ("w_q", "w_k", "w_v"),
+            **{step: re.sub(rf"({names.replace(' ', '|')})\.T", r"\1", line) for step, line in PROJECTIONS.items()})
+for coding, made in (  # what q, k and v are made with
     ("w_q for all three", "qqq"), ("w_k for all three", "kkk"), ("w_v for all three", "vvv"),
     ("w_q for the keys", "qqv"), ("w_q for the values", "qkq"), ("w_k for the queries", "kkv"),
     ("w_v for the keys", "qvv"), ("w_v for the queries", "vkv"),

@@ -433,8 +433,9 @@ mistake("tr-first-batch-only", "Every step is taken on the first batch; the othe
         # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
         only=("train_losses", "train_parameters", "train_in_order", "train_to_the_end"),
         batches="[batches[0]] * len(batches)")
-mistake("tr-last-batch-skipped", "The last batch is left out.", "Go through `batches` to its end.", alone=True,
-        batches="list(batches)[:-1]")
+for which, rest in (("last", "[:-1]"), ("first", "[1:]")):
+    mistake(f"tr-{which}-batch-skipped", f"The {which} batch is left out.", "Go through `batches` from its beginning "
+            "to its end.", alone=True, batches=f"list(batches){rest}")
 mistake("tr-batches-counted", "You count the batches, or take them by number: a generator has neither.",
         "Go through `batches` itself: `for inputs, targets in batches`.", alone=True,
         batches="[batches[i] for i in range(len(batches))]")
