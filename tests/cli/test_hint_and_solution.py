@@ -137,7 +137,7 @@ def test_no_hint_is_used_while_the_last_check_names_the_mistake(workspace):
         told = learn("hint", *words, cwd=workspace).stdout
         assert "Moving average\n3.0 of 10 at the last check, 0 of 3 hints used" in told
         assert "Your last check: Your window is one too long." in told and "Count its ends." in told
-        assert "hint 1 of 3" in told and "learn hint moving_average --next" in told
+        assert "mend that and check again, or hint 1 of 3" in told and "learn hint moving_average --next" in told
     assert learn("hint", "moving_average", "--next", cwd=workspace).stdout.startswith("moving_average  hint 1 of 3")
 
     os.utime(workspace / "basics/moving_average.py", (2**32, 2**32))

@@ -50,4 +50,5 @@ def show_standing(context: CourseContext, lesson: Lesson, found: Named | None, h
     if found and found.id == "syntax-error":  # for which no hint is meant
         show_next("mend that, and check again", f"learn check {lesson.name}")
         return
-    show_next(*(step_without_hints(lesson, known) or (hint, f"learn hint {lesson.name} --next")))
+    more = f"mend that and check again, or {hint}" if found else hint
+    show_next(*(step_without_hints(lesson, known) or (more, f"learn hint {lesson.name} --next")))
