@@ -40,8 +40,11 @@ class ForbiddenCall:
     @property
     def says(self) -> str:
         """Return the sentence for the learner."""
-        if self.name == UNREAD:
-            return "The file is too long or too deep to be read: what this exercise forbids could be hidden in it."
+        if self.name.startswith(UNREAD):
+            why = "is too long or too deep to be read"
+            if self.name != UNREAD:
+                why = f"holds something that the grader cannot read{self.name.removeprefix(UNREAD)}"
+            return f"The file {why}: what this exercise forbids could be hidden in it."
         if self.hides:
             name = self.name.removesuffix(ITSELF)
             uses = f"It uses `{name}`" if name == self.name else f"It hands on `{name}` itself, as a value"
@@ -59,8 +62,23 @@ def find_forbidden_calls(
     """Return the first forbidden call that each of *functions* can reach; a source that is not Python has none.
 
     *source* is the lesson's own file, which it may import as *name*; *siblings* are path and source, by module name, of
-    others that it may import. *matches* tells whether a library's name is forbidden.
+    others that it may import. *matches* tells whether a library's name is forbidden. Never raises because of a source.
     """
+    try:
+        return find_in_all_files(source, functions, matches, siblings, name)
+    except Exception as error:  # nothing is known of a file that this does not get through
+        unread = ForbiddenCall(f"{UNREAD} ({type(error).__name__})", 1, hides=True)
+        return dict.fromkeys(functions, unread)
+
+
+def find_in_all_files(
+    source: str,
+    functions: Collection[str],
+    matches: Callable[[str], str | None],
+    siblings: Mapping[str, tuple[str, str]] | None,
+    name: str,
+) -> dict[str, ForbiddenCall]:
+    """Return what `find_forbidden_calls` does, or raise what a reader raises."""
     program = _Program(source, {**(siblings or {}), **({name: ("", source)} if name else {})}, functions)
     hiding = program.find_hiding(functions)
     found = {name: program.find(name, matches) or hiding for name in functions}

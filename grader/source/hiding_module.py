@@ -79,7 +79,7 @@ class HidingModule(ModuleNames):
 
     def _is_class_of_layers(self, path: str) -> bool:
         name = path.rpartition(".")[2]
-        return path.startswith("torch.nn.") and name[0].isupper() and not name.endswith(("Parameter", "Buffer"))
+        return path.startswith("torch.nn.") and name[:1].isupper() and not name.endswith(("Parameter", "Buffer"))
 
     def _leads_on(self, base: ast.expr) -> bool:
         """Return True for a class of a library, or an error of Python's, of which an attribute may be anything."""
@@ -261,7 +261,7 @@ class HidingModule(ModuleNames):
         Some look up, or set, whatever name stands in that: `nn.ParameterDict.__getitem__(torch, n)`.
         """
         *above, kind, name = ["", *path.split(".")]
-        is_class = above[1:2] == ["torch"] and kind[0].isupper() and not kind.endswith("Tensor")
+        is_class = above[1:2] == ["torch"] and kind[:1].isupper() and not kind.endswith("Tensor")
         is_method = is_class and isinstance(node, ast.Attribute) and not name.isupper()  # as members of an Enum are
         return is_method and id(node) not in self._of_self
 

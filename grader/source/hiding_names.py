@@ -7,9 +7,10 @@ import contextlib
 import importlib
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from types import ModuleType
+from typing import Any
 
 from grader.source.library_parts import imports_module, is_part, leads_into, unknown_part
 
@@ -222,7 +223,10 @@ def is_module(path: str) -> bool:
 
 def used_of_all(module: str) -> dict[str, str]:
     """Return what is no harmless name of those that `from module import *` gives, and where each comes from."""
-    found = vars(importlib.import_module(module)) if module in HARMLESS or module in HARMLESS_OF else {}
+    found: Mapping[str, Any] = {}
+    if module in HARMLESS or module in HARMLESS_OF:
+        with contextlib.suppress(ImportError):  # a function's name, as in `from gc.collect import *`
+            found = vars(importlib.import_module(module))
     names = found.get("__all__", [name for name in found if not name.startswith("_")])
     return {name: f"{module}.{name}" for name in names if used_place(f"{module}.{name}")}
 
@@ -300,10 +304,16 @@ def looked_up_in(node: ast.AST) -> tuple[ast.expr, str] | None:
     """Return the object and the name of `getattr(thing, "name")` and `thing.__getattr__("name")`; "?" for no text."""
     match node:
         case ast.Call(args=[thing, name, *_]) if last_name(node) == "getattr":
-            return thing, text_of(name) or "?"
+            return thing, _name_in(name)
         case ast.Call(func=ast.Attribute(attr="__getattr__" | "__getattribute__", value=thing), args=[name]):
-            return thing, text_of(name) or "?"
+            return thing, _name_in(name)
     return None
+
+
+def _name_in(node: ast.AST) -> str:
+    """Return the name that a text is; "?" for any other text, which no path may hold, and for what is no text."""
+    text = text_of(node)
+    return text if text and text.isidentifier() else "?"
 
 
 def lists_all_names(parts: Iterable[ast.AST]) -> bool:

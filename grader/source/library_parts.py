@@ -70,8 +70,18 @@ def is_part(path: str) -> bool:
 
 def _is_file_of_module(library: str, parts: list[str]) -> bool:
     spec = importlib.util.find_spec(library)
-    folders = (spec and spec.submodule_search_locations) or ()
-    return any(Path(each, *parts).is_dir() or Path(each, *parts[:-1], f"{parts[-1]}.py").is_file() for each in folders)
+    return any(
+        all(part in _names_in(Path(folder, *parts[:depth])) for depth, part in enumerate(parts))
+        for folder in (spec and spec.submodule_search_locations) or ()
+    )
+
+
+@cache
+def _names_in(folder: Path) -> frozenset[str]:
+    """Return the names of the folders and modules in a folder of a library: no path is made of a learner's words."""
+    if not folder.is_dir():
+        return frozenset()
+    return frozenset(each.stem if each.suffix == ".py" else each.name for each in folder.iterdir())
 
 
 @cache

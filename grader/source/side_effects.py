@@ -15,6 +15,7 @@ import pkgutil
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 from types import ModuleType
 from typing import Any
@@ -70,7 +71,9 @@ def has_no_side_effects(sources: Collection[str], own: Collection[str]) -> bool:
     """Return True if no source has side effects; *own* are the names under which they may import each other."""
     # what is bound to an attribute may stand in another file
     together = ["\n".join(sources)] if len(sources) > 1 else []
-    return all(_has_no_side_effects(source, frozenset(own)) for source in (*sources, *together))
+    with suppress(Exception):  # of a source that this does not get through nothing is known
+        return all(_has_no_side_effects(source, frozenset(own)) for source in (*sources, *together))
+    return False
 
 
 @lru_cache(maxsize=64)
