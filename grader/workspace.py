@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from grader.course.find_course import is_bundled
 from grader.errors import WorkspaceError
-from grader.files import is_file, load_toml, make_folder, read_file, read_whole, replacing
+from grader.files import is_file, load_toml, make_folder, read_bounded, read_file, read_whole, replacing
 from grader.model import Course, Lesson
 
 WORKSPACE_FORMAT = 1
@@ -154,8 +154,7 @@ def _read_workspace_file(root: Path) -> Workspace | None:
     Raises WorkspaceError if a newer version wrote it.
     """
     try:
-        with (root / STATE_FOLDER / WORKSPACE_FILE).open("rb") as file:
-            data = load_toml(file.read(MAX_MARK_BYTES).decode())
+        data = load_toml(read_bounded(root / STATE_FOLDER / WORKSPACE_FILE, MAX_MARK_BYTES).decode())
     except (OSError, ValueError, RecursionError):  # the parser's and the decoder's errors are ValueErrors
         return None
     made, texts = data.get("format"), [data.get(key, "") for key in ("course", "version", "folder", "way")]

@@ -192,6 +192,10 @@ READERS = {  # what reads a file, and the file
     "learn reset": ("work/core/mean.py", lambda here, _: reset(here)),
     "work under a former name": ("work/core/average.py", lambda here, _: carry(here)),
     "an editor's draft": ("work/.selfattend/open-x.md", lambda _, path: recover_draft(path, "", lambda _: None)),
+    "the mark of a workspace": (
+        "work/.selfattend/workspace.toml",
+        lambda here, path: create(path.parents[1], here.course),
+    ),
     "a release": ("course/public/release.json", lambda here, _: release_of(here.course)),
     "recorded answers": ("course/public/core/mean.answers", lambda _, path: TranscriptFile(path)),
     "a gradebook": ("canvas.csv", lambda _, path: read_sheet(path, "export it")),
