@@ -28,12 +28,20 @@ Row = tuple[Any, ...]
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-_UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)  # damaged rows
+_UNREADABLE = (  # damaged rows
+    ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
 _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 
 MAX_TABLES = 100  # with indexes; ours are some ten
 MAX_ROWS = 100_000  # of one query
 MAX_VALUE_BYTES = 16 << 20  # of a text in a row
+MOST_READ_OF_A_FILE = (
+    4  # times its size: rows of a damaged one may share their pages, and be hundreds of times as large
+)
+SMALL_FILE_BYTES = 16 << 20
+MAX_SQL_BYTES = 100_000  # of one definition in the file, or one query
+SCHEMA_STEPS = 20_000  # instructions in which SQLite reads its definitions, and so that of some thousand
 MAX_STEPS = 200  # of STEP_SIZE instructions of SQLite's machine, in one query: a few seconds
 STEP_SIZE = 1_000_000
 geteuid = getattr(os, "geteuid", int)  # Windows has none
@@ -65,10 +73,16 @@ class Database:
         """Return `convert` of every row of a query. Raises StoreError, also for a row that cannot be converted."""
 
         def act(connection: sqlite3.Connection) -> list[T]:
-            rows = connection.execute(sql, parameters).fetchmany(MAX_ROWS + 1)
-            if len(rows) > MAX_ROWS:
-                raise self._refuse(f"it holds more than {MAX_ROWS} records")
-            return [convert(row) for row in rows]
+            found: list[T] = []
+            room = MOST_READ_OF_A_FILE * self.path.stat().st_size + SMALL_FILE_BYTES
+            for row in connection.execute(sql, parameters):
+                room -= sum(len(value) for value in row if isinstance(value, str | bytes))
+                if room < 0:
+                    raise self._refuse("its records are larger than the file")
+                if len(found) == MAX_ROWS:
+                    raise self._refuse(f"it holds more than {MAX_ROWS} records")
+                found.append(convert(row))
+            return found
 
         return self._run(act, f"{self.content} cannot be read")
 
@@ -126,8 +140,15 @@ class Database:
         self._check_files()
         self._close_to_others()
         connection = sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
-        connection.set_progress_handler(self._count_steps, STEP_SIZE)
+        try:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES)
+            connection.set_progress_handler(lambda: True, SCHEMA_STEPS)
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()  # reads and parses all definitions
+            connection.set_progress_handler(self._count_steps, STEP_SIZE)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _count_steps(self) -> bool:
