@@ -570,6 +570,27 @@ def test_moodles_gradebook_export():
     assert (filled.filled, filled.unchanged, filled.column) == (1, 1, "Assignment: Masks (Real)")
 
 
+@pytest.mark.parametrize("kind", ["export", "worksheet"])
+def test_only_a_participant_has_the_number_of_one(kind):
+    """A user name that ends in another's number gives nobody that one's mark, whatever their names have in common."""
+    text = {
+        "export": "Username,First name,Last name,Assignment: Masks (Real)\nx1003,Mallory,Leeson,-\nann,Ann,Lee,-\n",
+        "worksheet": "Identifier,Full name,Username,Grade,Maximum grade\n"
+        "Participant 1009,Mallory Leeson,x1003,-,100\nParticipant 1003,Ann Lee,ann,-,100\n",
+    }[kind]
+    filled = fill_moodle(moodle(text), [mark("1003", 0.5, "Ann Lee")], assignment="masks" if kind == "export" else "")
+
+    assert (filled.filled, filled.content.decode()) == (1, re.sub(r"(Lee,.*?)-", r"\g<1>50.00", text))
+
+
+def test_part_of_a_word_is_no_name_in_common():
+    """Lee is not Leeson; Canvas's `lovelaceada` is Ada Lovelace, and one name may have words that another lacks."""
+    one = [Person(1, ("7",), "Mallory Leeson"), Person(2, ("8",), "Ada King Lovelace"), Person(3, ("9",), "Ann Lee")]
+    found = match(one, [mark("7", name="Ann Lee"), mark("8", name="lovelaceada"), mark("9", name="Ann")])
+
+    assert set(found.pairs) == {2, 3} and [each.id for each, _ in found.ambiguous] == ["7"]
+
+
 def test_a_scale_takes_no_points():
     """An assignment that Moodle grades on a scale is refused in words."""
     text = "Identifier,Full name,Status,Grade,Scale\nParticipant 1,Ada,x,,Good\n"

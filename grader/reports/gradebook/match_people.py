@@ -135,8 +135,12 @@ def _name_keys(name: str) -> set[str]:
 
 
 def _is_same_person(one: str, other: str) -> bool:
-    """Return True unless two names contradict: a word of one is in the other, or one is not known."""
+    """Return True unless two names contradict: they share a word, or one holds words of the other run together."""
     first, second = _words(one), _words(other)
     if not first or not second:
         return True
-    return any(word in "".join(second) for word in first) or any(word in "".join(first) for word in second)
+    return bool({*first} & {*second}) or _holds_words(first, second) or _holds_words(second, first)
+
+
+def _holds_words(words: list[str], others: list[str]) -> bool:
+    return len(words) == 1 and sum(word in words[0] for word in others) > 1

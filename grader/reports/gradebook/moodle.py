@@ -111,11 +111,15 @@ def _people(sheet: Sheet, rows: Sequence[int], match_by: str) -> list[Person]:
     else:
         columns = [sheet.find_column(name) for name in IDENTIFIERS]
         columns += [_identifier(sheet, rows), _addresses(sheet, rows)]
+    participants = _identifier(sheet, rows)
     people = []
     for row in rows:
         values = [sheet.value(row, column) for column in dict.fromkeys(columns) if column is not None]
-        numbers = [found["number"] for value in values if (found := _NUMBERED.match(value)) and found["word"]]
-        people.append(Person(row, (*values, *numbers), _name(sheet, row)))
+        if (
+            participants is not None and participants in columns
+        ):  # the number of a participant; a user name may end in any
+            values += [found["number"] for found in [_NUMBERED.match(sheet.value(row, participants))] if found]
+        people.append(Person(row, tuple(values), _name(sheet, row)))
     return people
 
 
@@ -134,6 +138,8 @@ def _name(sheet: Sheet, row: int) -> str:
 
 def _identifier(sheet: Sheet, rows: Sequence[int]) -> int | None:
     """Return the first column if each of its cells is one word and a number, as "Participant 17" in any language."""
+    if 0 in [sheet.find_column(name) for name in IDENTIFIERS]:
+        return None
     found = [_NUMBERED.match(sheet.value(row, 0)) for row in rows]
     words = {match["word"] for match in found if match}
     return 0 if found and all(found) and len(words) == 1 and words != {""} else None
