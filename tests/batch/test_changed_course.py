@@ -120,7 +120,7 @@ def test_learn_check_gives_no_verdict_by_changed_files(tmp_path, course):
 
 
 def test_what_was_compiled_of_the_course_is_not_taken_on_trust(tmp_path, course):
-    """Without isolation, code could leave its own in __pycache__ for the next grading process: that is made anew."""
+    """Without isolation, code could leave its own in __pycache__: it is made anew, and nothing stays for later runs."""
     source, left = course / "solutions/basics/argmax_2d.py", tmp_path / "ran"
     honest = source.read_text()
     source.write_text(f"open({str(left)!r}, 'w').close()\n{honest}")
@@ -138,7 +138,7 @@ def test_what_was_compiled_of_the_course_is_not_taken_on_trust(tmp_path, course)
     )
 
     assert done.returncode == 0, done.stderr
-    assert not left.exists()
+    assert not left.exists() and not cached.parent.exists()
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root: run pytest as root")

@@ -17,6 +17,8 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -46,12 +48,11 @@ def main(settings: Settings) -> int:
         os.dup2(2, 1)
         try:
             course = load(Path(settings.root))
-            if settings.isolation in ON_TRUST:
-                _forget_compiled(course)
-            require_unchanged(course, settings.files)
-            lessons = [course.lessons[name] for name in settings.lessons]
-            drive = partial(_serve, settings=settings, replies=replies)
-            judge_with(course, lessons, drive, device=settings.device, isolation=settings.isolation)
+            with _forgetting_compiled(course) if settings.isolation in ON_TRUST else nullcontext():
+                require_unchanged(course, settings.files)
+                lessons = [course.lessons[name] for name in settings.lessons]
+                drive = partial(_serve, settings=settings, replies=replies)
+                judge_with(course, lessons, drive, device=settings.device, isolation=settings.isolation)
         except SelfattendError as error:
             described = {name: getattr(error, name) for name in ("what", "where", "next_step", "exit_code")}
             _send(replies, {"failed": described})
@@ -59,10 +60,22 @@ def main(settings: Settings) -> int:
     return 0
 
 
-def _forget_compiled(course: Course) -> None:
-    """Remove what Python has compiled of the course: code that may write could have left its own there."""
-    for folder in {Path(cache_from_source(str(path))).parent for path in course_files(course)}:
-        shutil.rmtree(folder, ignore_errors=True)
+@contextmanager
+def _forgetting_compiled(course: Course) -> Iterator[None]:
+    """Remove what Python has compiled of the course, before and after: code that may write could leave its own there.
+
+    A later run would use that, though it isolates what it grades.
+    """
+
+    def forget() -> None:
+        for folder in {Path(cache_from_source(str(path))).parent for path in course_files(course)}:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    forget()
+    try:
+        yield
+    finally:
+        forget()
 
 
 def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
