@@ -46,7 +46,7 @@ RUN = ("names", "roster", "attempts", "before", "lessons", "seed", "out")
 COUNTING = ("weights", "best", "missing", "scale", "out_of")
 LATE = ("due", "grace", "per_day", "at_most", "extensions")
 EXPORT = ("canvas", "moodle", "assignment", "match_by", "out")
-MAX_WEIGHT = 1e6
+MIN_WEIGHT, MAX_WEIGHT = 1e-6, 1e6
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
 NEXT_STEP = "correct it, then repeat the command"
 
@@ -93,6 +93,14 @@ def _path(table: Table, key: str) -> Path:
     return table.source.path.parent / os.path.expanduser(text)  # noqa: PTH111  Path's raises for an unknown user
 
 
+def _csv_path(table: Table, key: str) -> Path:
+    """Return where a file for a platform is written; the assignment's file may be a copy of somebody else's."""
+    path = _path(table, key)
+    if path.suffix.lower() != ".csv":
+        raise table.error(f'"{key}" must be the name of a CSV file', key)
+    return path
+
+
 def _choice(*choices: str) -> Callable[[Table, str], str]:
     def read(table: Table, key: str) -> str:
         if (value := table.text(key)) not in choices:
@@ -115,8 +123,8 @@ def _seed(table: Table, key: str) -> int:
 def _weights(table: Table, key: str) -> dict[str, float]:
     weights = table.table(key).data
     for name, weight in weights.items():
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < MAX_WEIGHT:
-            raise table.error(f'the weight of "{name}" must be a number above zero', key)
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not MIN_WEIGHT <= weight <= MAX_WEIGHT:
+            raise table.error(f'the weight of "{name}" must be a number from {MIN_WEIGHT:f} to {MAX_WEIGHT:.0f}', key)
     return weights
 
 
@@ -140,7 +148,7 @@ _READERS: dict[str, Callable[[Table, str], Any]] = {
     "scale": _choice("points", "score"),
     "out_of": _out_of,
 }
-_EXPORT_READERS = {"canvas": _path, "moodle": _path, "out": _path, "assignment": Table.text, "match_by": Table.text}
+_EXPORT_READERS = {"canvas": _path, "moodle": _path, "out": _csv_path, "assignment": Table.text, "match_by": Table.text}
 
 
 def _read_late(table: Table) -> LateRule:

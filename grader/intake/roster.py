@@ -18,7 +18,7 @@ from grader.errors import UsageError
 from grader.files import read_bounded
 
 MAX_ROSTER_BYTES = 32 << 20
-MAX_LINES_SHOWN = 5  # line numbers in one note
+MAX_LINES_SHOWN = 5  # line numbers in one note, and notes of a kind
 MAX_CELL_CHARS = 300  # of an id or a name, before and after its letters are unfolded: one can become 18
 
 # Headings in lower case, without signs, by what their columns hold. The first id found names a person in the results;
@@ -75,9 +75,11 @@ class Roster:
         logins = {person: {key.partition("@")[0] for key in person.keys if "@" in key} for person in people}
         weak, _ = _index((key, person) for person in people for key in logins[person] - taken - {""})
         by_name, _ = _index((form, person) for person in people for form in _forms(person.name))
-        for key, owners in shared.items():
-            numbers = _name_lines([person.line for person in owners])
-            more.append(f"{numbers} of the roster have {key!a} in common: nobody is found by it.")
+        common = [
+            f"{_name_lines([one.line for one in owners])} of the roster have {key!a} in common: nobody is found by it."
+            for key, owners in shared.items()
+        ]
+        more += _first_of(common)
         return cls(tuple(people), (*notes, *more), {**weak, **others, **first}, by_name)
 
     def find(self, ids: Iterable[str]) -> Person | None:
@@ -166,6 +168,7 @@ def _people(rows: Sequence[tuple[int, list[str]]], columns: dict[str, list[int]]
             notes.append(f"Line {line} of the roster: {where}; that one counts.")
         else:
             people[fold_id(person.id)] = person
+    notes = _first_of(notes)
     if without:
         notes.append(f"{_name_lines(without)} of the roster: no id, passed over.")
     return list(people.values()), notes
@@ -207,6 +210,12 @@ def _forms(name: str) -> set[str]:
 def _words(name: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", name[:MAX_CELL_CHARS]).casefold()
     return re.findall(r"[^\W_]+", plain[:MAX_CELL_CHARS])
+
+
+def _first_of(notes: list[str]) -> list[str]:
+    """Return the first notes of a kind, and how many more there are."""
+    rest = len(notes) - MAX_LINES_SHOWN
+    return notes if rest <= 0 else [*notes[:MAX_LINES_SHOWN], f"The same holds for {rest} more lines of the roster."]
 
 
 def _name_lines(lines: Sequence[int]) -> str:

@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from grader.files import is_file
+from grader.files import is_file, read_whole
 from grader.record import STATUSES, Record
 from grader.reports.html_document import file_link, hash_of
 from grader.terminal.text import clean
@@ -22,6 +22,13 @@ from grader.web.guard import POLICY
 from grader.web.page import show_page, show_style
 
 STATIC = Path(__file__).parent / "static"
+MAX_PAGE_BYTES = 64 << 20
+META = re.compile("<meta", re.IGNORECASE)
+METAS = (  # what begins each in `reports/templates/base.html.j2`; of two attributes of one name the first counts
+    '<meta charset="utf-8">',
+    '<meta http-equiv="Content-Security-Policy" content="',
+    '<meta name="',
+)
 FOLDERS = ("feedback", "code")  # of pages that a run writes of each hand-in
 # they carry the house's style and script in them, which their own policy allows, too
 CLASS_POLICY = POLICY.replace("script-src 'self'", f"script-src 'self' '{hash_of('sort.js')}'").replace(
@@ -37,8 +44,7 @@ def make_class_app(out: Path, title: str, records: Iterable[Record]) -> Starlett
     report = out / "report.html"
 
     def show_report(_request: Request) -> Response:
-        leads_away = report.is_symlink() or not is_file(report)
-        return Response(status_code=404) if leads_away else FileResponse(report)
+        return FileResponse(report) if _leads_nowhere(report) else Response(status_code=404)
 
     routes = [
         Route("/", lambda _: show_page("class", {"title": title, "states": STATUSES})),
@@ -61,10 +67,24 @@ class _Pages(StaticFiles):
     def __init__(self, folder: Path, names: Collection[str] | None = None) -> None:
         super().__init__(directory=folder, check_dir=False)
         self._folder, self._names = folder, names
+        self.config_checked = True  # a folder that is not there has no pages
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
         is_own = re.fullmatch(r"[0-9]+\.html", path) if self._names is None else path in self._names
-        return super().lookup_path(path) if is_own and not self._folder.is_symlink() else ("", None)
+        is_shown = is_own and not self._folder.is_symlink() and _leads_nowhere(self._folder / path)
+        return super().lookup_path(path) if is_shown else ("", None)
+
+
+def _leads_nowhere(page: Path) -> bool:
+    """Return True for a page that is no link and takes nobody elsewhere: of `<meta>` it has what ours have.
+
+    A policy stops scripts, and no refresh.
+    """
+    try:
+        text = "" if page.is_symlink() else read_whole(page, MAX_PAGE_BYTES).decode()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return bool(text) and all(text.startswith(METAS, found.start()) for found in META.finditer(text))
 
 
 def class_view(out: Path, records: Iterable[Record]) -> dict[str, Any]:

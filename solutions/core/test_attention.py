@@ -33,7 +33,7 @@ def drawn(rand, shapes):
 def assert_attends(submission, reference, q, k, v, atol=ATOL, hint="", **mask):
     """The submission's attention equals the reference's.
 
-    One that takes no values but those as wide as the keys is asked with such: `test_value_width` is about that alone.
+    One that takes no values but those as wide as the keys is asked with such: that is a mistake of its own.
     Each column of the values is mixed by itself, so what is expected then is known.
     """
     expected = reference.scaled_dot_product_attention(q, k, v, **mask)

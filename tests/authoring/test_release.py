@@ -477,9 +477,9 @@ def test_a_planted_line_of_a_reference_is_found(lesson, secrets, tmp_path):
 
 
 def test_no_sentence_of_a_hidden_check_is_told(made):
-    """The sentences of hidden checks are in no file either, unless a public check says the same."""
+    """The sentences of hidden checks are in no file either, nor are their names in prose, unless a public one's are."""
     folder, wheel, _ = made
-    told, lessons = {True: set(), False: set()}, load(folder).lessons
+    told, named, lessons = {True: set(), False: set()}, {True: set(), False: set()}, load(folder).lessons
     for path in (ROOT / "solutions").rglob("test_*.py"):
         for node in ast.parse(path.read_text()).body:
             marks = " ".join(ast.unparse(decorator) for decorator in getattr(node, "decorator_list", []))
@@ -488,6 +488,7 @@ def test_no_sentence_of_a_hidden_check_is_told(made):
                 if public and path.stem.removeprefix("test_") not in lessons:
                     continue
                 told[public].add(ast.get_docstring(node).split("\n")[0])
+                named[public].add(node.name)
     contents = [content for place in (folder, wheel) for path in ([place] if place.is_file() else place.rglob("*"))
                 if path.is_file() for _, content in members(str(path), path.read_bytes())]  # fmt: skip
 
@@ -495,6 +496,9 @@ def test_no_sentence_of_a_hidden_check_is_told(made):
     everything = b"\n".join(contents)
     assert all(sentence.encode() in everything for sentence in told[True])
     assert [sentence for sentence in told[False] - told[True] if sentence.encode() in everything] == []
+    nodes = [node for path in folder.rglob("test_*.py") for node in ast.walk(ast.parse(path.read_text()))]
+    prose = [ast.get_docstring(node) or "" for node in nodes if isinstance(node, ast.FunctionDef | ast.Module)]
+    assert {word for text in prose for word in re.findall(r"\w+", text)} & (named[False] - named[True]) == set()
 
 
 # --- the wheel --------------------------------------------------------------------------------------------------------

@@ -175,6 +175,24 @@ def test_what_the_program_could_not_grade_can_be_given_a_score(out):
     assert "Ann,ann,0.00" in (out / "up.csv").read_text()
 
 
+@pytest.mark.parametrize("others", [(), ("'=ann",)])
+def test_an_id_is_taken_as_the_gradebook_shows_it(tmp_path, others):
+    """Unless that is another hand-in's: nobody's score is given to whoever looks alike."""
+    out = tmp_path / "out"
+    keep(out, *map(graded_as, ("=ann", *others)), go_on=False)
+    (tmp_path / "said.csv").write_text("id,lesson,score,say\n'=ann,moving_average,2,why\n")
+    words = ("override", "{out}", "--csv", str(tmp_path / "said.csv"))
+
+    if others:
+        assert "which a spreadsheet shows alike" in refused(out, *words)
+        call(out, "override", "{out}", "'=ann", "--lesson", "moving_average", "--score", "3", "--say", "why")
+    else:
+        call(out, *words)
+    assert {name: found["moving_average"] for name, found in scores(out).items()} == (
+        {"=ann": 10.0, "'=ann": 3.0} if others else {"=ann": 2.0}
+    )
+
+
 def test_a_table_of_scores_is_kept_whole_or_not_at_all(out):
     """Each wrong line is named with its place; with one of them nothing is kept."""
     table = out / "said.csv"

@@ -102,6 +102,26 @@ def test_somebody_elses_results_bring_no_script_and_lead_nowhere(results, tmp_pa
         assert visitor.ask("GET", "/report.html").status == 404
 
 
+@pytest.mark.parametrize("planted", [
+    '<META http-equiv="refresh" content="0;url=http://127.0.0.1:9/">', "<meta/http-equiv=refresh content=0>",
+    '<meta content="0;url=x>" http-equiv=refresh>',
+])  # fmt: skip
+def test_no_page_of_a_folder_takes_a_reader_elsewhere(results, tmp_path, planted):
+    """A page that was changed so is not shown; nor is one in another encoding, or of a folder that is not there."""
+    out = tmp_path / "out"
+    shutil.copytree(results, out)
+    shutil.rmtree(out / "code")
+    report, page = out / "report.html", out / "feedback/ann.html"
+    with PageServer(make_class_app(out, "A course", read_results(out)[1]), 0, "grader open", CLASS_POLICY) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        assert visitor.ask("GET", "/report.html").status == visitor.ask("GET", "/feedback/ann.html").status == 200
+        report.write_text(report.read_text() + planted)
+        page.write_bytes(f"\ufeff{page.read_text()}{planted}".encode("utf-16"))
+        for path in ("/report.html", "/feedback/ann.html", "/code/ann.html", "/alike/1.html"):
+            assert visitor.ask("GET", path).status == 404, path
+
+
 def test_what_is_not_there_is_said(tmp_path):
     """A folder without results is wrong usage."""
     done = CliRunner().invoke(grader, ["open", str(tmp_path)])

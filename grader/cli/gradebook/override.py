@@ -85,6 +85,11 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
     from grader.store.class_store import MAX_SAID_CHARS
 
     hand_in, says, by = row["id"], *(" ".join(clean(row[key]).split()) for key in ("say", "by"))
+    if where and hand_in.startswith("'") and hand_in[1:] in opened.states:  # as gradebook.csv has what looks a formula
+        if hand_in in opened.states:
+            what = f"{shorten(hand_in)} and {shorten(hand_in[1:])} are two hand-ins, which a spreadsheet shows alike"
+            raise UsageError(what, where=where, next_step="grader override DIR ID, with one of them")
+        hand_in = hand_in[1:]
     state = opened.states.get(hand_in)
     if state is None or not state.listed:
         what = f'there is no hand-in "{shorten(hand_in)}"{_guess(opened, hand_in)}'
