@@ -96,9 +96,11 @@ mistake("ce-ignored-gathered", "Neither `ignore_index` nor `label_smoothing` is 
 mistake("ce-ignored-as-class-0", "Positions that should not count are counted as if their target were class 0.",
         "Class 0 may stand in for them, but their loss must be dropped before the mean.",
         reduce="losses.mean()")
-mistake("ce-ignored-as-class-0", "`ignore_index` is not looked at: every position counts, and -100 is taken for class "
-        "0.", "Make a mask of `targets != ignore_index`, and drop the losses of the others before the mean.",
-        coding="none left out", counted="torch.ones_like(targets, dtype=torch.bool)", classes="targets.clamp(min=0)")
+for coding, classes in (("none left out", "targets.clamp(min=0)"),
+                        ("none left out, a known class", "targets.clamp(0, logits.size(-1) - 1)")):
+    mistake("ce-ignored-as-class-0", "`ignore_index` is not looked at: every position counts, and -100 is taken for "
+            "class 0.", "Make a mask of `targets != ignore_index`, and drop the losses of the others before the mean.",
+            coding=coding, counted="torch.ones_like(targets, dtype=torch.bool)", classes=classes)
 mistake("ce-fixed-ignore-index", "You leave out -100, whatever `ignore_index` was asked for.",
         "Compare the targets with `ignore_index`.", counted="targets != -100",
         classes="targets.clamp(min=0)")

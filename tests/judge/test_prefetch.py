@@ -62,7 +62,11 @@ def both_ways(
 
 @pytest.mark.parametrize(
     ("lesson", "times"),
-    [*rarely((lesson, 2) for lesson in FEW_LESSONS), *rarely(((lesson, 4 * SOAK) for lesson in LESSONS), [])],
+    [
+        *rarely((lesson, 2) for lesson in FEW_LESSONS),
+        ("evaluation", 4),
+        *rarely(((lesson, 4 * SOAK) for lesson in LESSONS), []),
+    ],
 )
 def test_verdicts_are_the_same_to_the_word(launcher, lesson, times):
     """Some of the answers that learners wrote get the same outcomes, messages, names and examples."""

@@ -45,7 +45,7 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
         LearnerError: The subject timed out or died.
     """
     handles: dict[int, int] = {}  # of the recording: of the subject
-    observations = []
+    observations, has_called = [], False
     for exchange in exchanges:
         # where the answer lies says nothing of what it is: that has its own check, and no known mistake
         if exchange.content.get("elsewhere"):
@@ -67,6 +67,9 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
                 reply = {**reply, "value": read(reply["value"])}
             observed = _observe(exchange, answer, reply)
             observed = read(observed) if exchange.operation in ("build", "state") else observed
+        has_called |= exchange.operation == "call"
+        if exchange.operation == "events" and not has_called:
+            continue  # what was noted before this probe, which the check has forgotten so
         if observed is not NOTHING:
             observations.append(observed)
     return observations[0] if len(observations) == 1 else observations
