@@ -98,10 +98,10 @@ def find_exchanged_parts(answers: Iterable[tuple[Any, Any]]) -> list[Fact]:
 def _other_parts(actual: Any, expected: Any) -> str:
     if not isinstance(actual, list | tuple) or not isinstance(expected, list | tuple) or len(actual) != len(expected):
         return ""
-    mine = [to_numpy(part) for part in actual if is_array(part)]
-    right = [to_numpy(part) for part in expected if is_array(part)]
-    if not 2 <= len(mine) == len(right) == len(actual) <= MAX_PARTS:
+    shapes, others = (sorted(tuple(each.shape) for each in side if is_array(each)) for side in (actual, expected))
+    if not (2 <= len(shapes) == len(actual) <= MAX_PARTS and shapes == others):  # before any is widened to be compared
         return next(filter(None, map(_other_parts, actual, expected)), "")
+    mine, right = ([to_numpy(part) for part in side] for side in (actual, expected))
     found = [[number for number, part in enumerate(mine, 1) if _close(part, each)] for each in right]
     order = [hits[0] for hits in found if len(hits) == 1]
     if sorted(order) != list(range(1, len(right) + 1)) or order == sorted(order):
