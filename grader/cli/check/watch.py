@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -49,6 +50,7 @@ PAGED = ("c", "w", "p")  # what takes the verdict's place, a page at a time
 NO_PICTURE = "This lesson has no picture.\n"
 NOTHING_DRAWN = "Nothing could be drawn of this; the verdict says why.\n"
 NONE_LEFT = "There is no other lesson that you have not solved.\n"
+PATIENT_SECONDS = 3.0  # of a check, before it is told what it may be waiting for
 STATE = "10.0 / 10, 10 more"  # as long as it gets where a page is shown
 OWN_KEYS = {"c": "all checks", "w": "picture", "p": "prints", "n": "next", "q": "quit"}
 
@@ -146,13 +148,30 @@ class _Watch:
 
     def _examine(self) -> None:
         """Judge the lesson's file as it is now, unless a newer save overtakes that, and show what was shown of it."""
-        self._draw(working=True)
-        self.is_judged = self.work.examine(self.lesson)
+        self._draw(working="checking ...")
+        with self._explaining_the_wait():
+            self.is_judged = self.work.examine(self.lesson)
         shown, self.pages = self.pages, []
         if shown and self.paged in PAGED:
             self._turn_page(self.paged)
         else:
             self._draw()
+
+    @contextmanager
+    def _explaining_the_wait(self) -> Iterator[None]:
+        """Say why an old verdict still stands there, where a call of the learner's takes long, or has no end."""
+        seconds = self.work.run.context.course.limits_for(self.lesson).call_seconds
+        says = f"checking ... still running: one call may take {seconds:g} s"
+        timer = threading.Timer(PATIENT_SECONDS, self._draw, [says])
+        timer.daemon = True
+        if self.screen:
+            timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            if self.screen:
+                timer.join()  # or it could draw over the verdict
 
     def _text(self, verbose: bool = False) -> str:
         from grader.reports.formats.to_terminal import assessment
@@ -226,17 +245,17 @@ class _Watch:
             self.keyboard.stop()
             self.screen.leave()
 
-    def _draw(self, working: bool = False) -> None:
+    def _draw(self, working: str = "") -> None:
         """Show the verdict, or the last one dimmed while a new one is made; without a screen print each verdict."""
         context = self.work.run.context
         known = [self.work.run.progress[name] for name in context.way.lessons]
         passed = f"{sum(each.solved for each in known)} of {len(known)} {passed_words(context.course)}"
-        state = "checking ..." if working else passed
+        state = working or passed
         if self.pages:
             state = self._score() + (f", {len(self.pages) - 1} more" if len(self.pages) > 1 else "")
         if self.screen:
             text = self.pages[0] if self.pages else self._text()
-            self.screen.draw(text, self._footer(state), dimmed=working)
+            self.screen.draw(text, self._footer(state), dimmed=bool(working))
         elif not working:
             click.echo(self._text(), color=True)
 

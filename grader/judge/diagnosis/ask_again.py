@@ -68,9 +68,8 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
             observed = _observe(exchange, answer, reply)
             observed = read(observed) if exchange.operation in ("build", "state") else observed
         has_called |= exchange.operation == "call"
-        if exchange.operation == "events" and not has_called:
-            continue  # what was noted before this probe, which the check has forgotten so
-        if observed is not NOTHING:
+        # what was noted before a call is of other probes: the check has only forgotten it
+        if observed is not NOTHING and (has_called or exchange.operation != "events"):
             observations.append(observed)
     return observations[0] if len(observations) == 1 else observations
 
