@@ -36,9 +36,8 @@ _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM
 MAX_TABLES = 100  # with indexes; ours are some ten
 MAX_ROWS = 100_000  # of one query
 MAX_VALUE_BYTES = 16 << 20  # of a text in a row
-MOST_READ_OF_A_FILE = (
-    4  # times its size: rows of a damaged one may share their pages, and be hundreds of times as large
-)
+# Rows of a damaged file may share their pages, and be hundreds of times as large as it is.
+MOST_READ_OF_A_FILE = 4  # times its size
 SMALL_FILE_BYTES = 16 << 20
 MAX_SQL_BYTES = 100_000  # of one definition in the file, or one query
 SCHEMA_STEPS = 20_000  # instructions in which SQLite reads its definitions, and so that of some thousand
@@ -74,7 +73,7 @@ class Database:
 
         def act(connection: sqlite3.Connection) -> list[T]:
             found: list[T] = []
-            room = MOST_READ_OF_A_FILE * self.path.stat().st_size + SMALL_FILE_BYTES
+            room = MOST_READ_OF_A_FILE * _size_of(self.path) + SMALL_FILE_BYTES
             for row in connection.execute(sql, parameters):
                 room -= sum(len(value) for value in row if isinstance(value, str | bytes))
                 if room < 0:
@@ -274,10 +273,15 @@ class Database:
 
 def _is_empty(path: Path) -> bool:
     """Return True for a file of no bytes, which SQLite takes for a new one."""
+    return _size_of(path) == 0
+
+
+def _size_of(path: Path) -> int:
+    """Return the size of a file; -1 if there is none, or if opening it explains why not."""
     try:
-        return path.stat().st_size == 0
-    except OSError:  # there is no file, or opening it explains why not
-        return False
+        return path.stat().st_size
+    except OSError:
+        return -1
 
 
 @contextmanager

@@ -24,10 +24,13 @@ from grader.web.page import show_page, show_style
 STATIC = Path(__file__).parent / "static"
 MAX_PAGE_BYTES = 64 << 20
 META = re.compile("<meta", re.IGNORECASE)
-METAS = (  # what begins each in `reports/templates/base.html.j2`; of two attributes of one name the first counts
+METAS = (  # as in `reports/templates/base.html.j2`; of two attributes of one name the first counts
     '<meta charset="utf-8">',
     '<meta http-equiv="Content-Security-Policy" content="',
-    '<meta name="',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    '<meta name="referrer" content="no-referrer">',
+    '<meta name="robots" content="noindex">',
 )
 FOLDERS = ("feedback", "code")  # of pages that a run writes of each hand-in
 # they carry the house's style and script in them, which their own policy allows, too

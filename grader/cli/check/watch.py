@@ -160,18 +160,18 @@ class _Watch:
     @contextmanager
     def _explaining_the_wait(self) -> Iterator[None]:
         """Say why an old verdict still stands there, where a call of the learner's takes long, or has no end."""
+        if not self.screen:
+            yield
+            return
         seconds = self.work.run.context.course.limits_for(self.lesson).call_seconds
         says = f"checking ... still running: one call may take {seconds:g} s"
         timer = threading.Timer(PATIENT_SECONDS, self._draw, [says])
-        timer.daemon = True
-        if self.screen:
-            timer.start()
+        timer.start()
         try:
             yield
         finally:
             timer.cancel()
-            if self.screen:
-                timer.join()  # or it could draw over the verdict
+            timer.join()  # or it could draw over the verdict
 
     def _text(self, verbose: bool = False) -> str:
         from grader.reports.formats.to_terminal import assessment

@@ -115,9 +115,7 @@ def _people(sheet: Sheet, rows: Sequence[int], match_by: str) -> list[Person]:
     people = []
     for row in rows:
         values = [sheet.value(row, column) for column in dict.fromkeys(columns) if column is not None]
-        if (
-            participants is not None and participants in columns
-        ):  # the number of a participant; a user name may end in any
+        if participants is not None and participants in columns:  # a user name may end in any number
             values += [found["number"] for found in [_NUMBERED.match(sheet.value(row, participants))] if found]
         people.append(Person(row, tuple(values), _name(sheet, row)))
     return people
