@@ -67,14 +67,13 @@ class Merge:
         self._begin(expected)
         new = {name: one for name, one in chosen.items() if name not in before or before[name].at < one[1].at}
         self.results.list_only({*before, *chosen})
-        taken = {state.feedback.casefold(): name for name, state in self.results.states.items()}
         known = self.results.overrides
         said = [(name, own) for part in self.parts for name, own in part.overrides().items()]
         self.results.override(
             [(name, of, one) for name, own in said for of, one in own.items() if of not in known.get(name, {})]
         )
         for part, result in new.values():
-            self._copy(part, result, taken)
+            self._copy(part, result)
         lacking = tuple(name for name in expected if name not in chosen and name not in before)
         return MergeSummary(len(self.parts), len(new), overlaps, lacking, tuple(_missing_parts(self.facts)))
 
@@ -105,17 +104,14 @@ class Merge:
         for facts in self.facts:
             self.results.note_isolation(facts.get("isolation"))
 
-    def _copy(self, part: ClassStore, result: Result, taken: dict[str, str]) -> None:
+    def _copy(self, part: ClassStore, result: Result) -> None:
         """Copy one result; its files get another name if that is taken."""
         record = part.record(result.id, parse_record)
         if record is None:
             return
         for read in (parse_kept, read_fingerprints):
             part.fingerprint(result.id, read)  # raises StoreError for a damaged one, and for more than a run keeps
-        name, number = result.feedback, 1
-        while taken.setdefault(name.casefold(), result.id) != result.id:
-            number += 1
-            name = f"{result.feedback}-{number}"
+        name = self.results.own_file(result.id, result.feedback)
         self.results.save([(result, replace(record, feedback=name), part.fingerprint(result.id, str) or "{}")])
 
     def close(self) -> None:

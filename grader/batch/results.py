@@ -142,6 +142,7 @@ class Results:
             self.store = ClassStore(path)
             self.store.add_overrides(said)
             self.states: dict[str, State] = self.store.states()
+            self._owners = {state.feedback.casefold(): name for name, state in self.states.items()}  # of files
             self.facts: dict[str, Any] = self.store.facts()
             self.overrides = self.store.overrides()
             self._head: dict[str, Any] = {}  # of learners' files
@@ -198,6 +199,7 @@ class Results:
         kept = []
         for learner, one in graded:
             record, fingerprints = self._replace_earlier(learner.id, one)
+            record = replace(record, feedback=self.own_file(learner.id, learner.feedback))
             self.note_isolation(one.isolation)
             digest = "" if record.grader_failed else record.digest
             result = Result(learner.id, learner.learner, learner.attempt, learner.feedback, utc_now(), self.key, digest)
@@ -219,6 +221,18 @@ class Results:
                     self.outputs.write_learner(self._head, shown, fingerprints)
                 rows.append((replace(result, feedback=record.feedback), text, summary, fingerprints))
             self.store.add(rows)
+
+    def own_file(self, hand_in: str, wanted: str) -> str:
+        """Return the name of a hand-in's files: the one that it has, or the first like *wanted* that is nobody's.
+
+        Names that differ in case alone are one name on some disks, and `Ann Lee` of one run may be another's `Ann_Lee`.
+        """
+        known = self.states.get(hand_in)
+        name, number = known.feedback if known else wanted, 1
+        while self._owners.setdefault(name.casefold(), hand_in) != hand_in:
+            number += 1
+            name = f"{wanted}-{number}"
+        return name
 
     def _replace_earlier(self, hand_in: str, graded: GradedHandIn) -> tuple[Record, dict[str, Any]]:
         """Return a new result with what counts of the one that it replaces, and its fingerprints."""

@@ -192,3 +192,21 @@ def test_folders_of_the_dead_are_taken_away_and_no_others(tmp_path, monkeypatch)
     mine.remove()
     mine.remove()
     assert not mine.root.exists()
+
+
+def test_nobodys_files_are_written_in_the_place_of_anothers(tmp_path):
+    """`Ann Lee` of one run keeps her files where `Ann_Lee` and `ANN LEE` come later, and all can be read."""
+    right = ANSWERS["argmax_2d"]
+    room = Room(write(tmp_path / "a", {"Ann Lee/argmax_2d.py": right}), tmp_path / "place")
+    room.run("--lessons", "argmax_2d")
+    later = write(tmp_path / "b", {"Ann_Lee/argmax_2d.py": LOOPS, "ANN LEE/argmax_2d.py": LOOPS})
+    for room.hand_ins in (later, write(later, {"Ann Lee/argmax_2d.py": right})):
+        room.run("--lessons", "argmax_2d", "--resume")
+
+    records = list(read_results(room.out)[1])
+    assert {one.id: one.score == 10.0 for one in records} == {"Ann Lee": True, "Ann_Lee": False, "ANN LEE": False}
+    files = {one.id: one.feedback for one in records}
+    assert files["Ann Lee"] == "Ann_Lee" and len({name.casefold() for name in files.values()}) == 3
+    for one in records:
+        told = json.loads((room.out / "feedback" / f"{one.feedback}.json").read_text())
+        assert told["id"] == one.id
