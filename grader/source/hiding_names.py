@@ -39,15 +39,16 @@ HIDING_NAMES = frozenset({
     "__func__", "__getattribute__",
     "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
     "__reduce__", "__getstate__",  # what `copy` sets, under any name
-    "__dataclass_fields__",  # what `replace` looks up
+    "__dataclass_fields__", "lr_lambdas",  # what `replace` looks up, and what a schedule gives all names of
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
-NAMES_OF_MODULES = frozenset({"obj", "_module"})  # in an error and in warnings; one's own object may have such a name
+# In an error, in warnings and in a path from 3.13 on; one's own object may have such a name.
+NAMES_OF_MODULES = frozenset({"obj", "_module", "parser"})
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
 HIDING_ATTRIBUTES = frozenset({
     "sys", "_sys", "builtins", "bltns", "ctypes", "importlib", "inspect", "traceback", "_thread", "_C",
     "pickle", "marshal", "runpy", "codeop", "pkgutil", "pydoc", "linecache", "multiprocessing", "threading",
-    "multiprocessing_context", "ForkingPickler",
+    "multiprocessing_context", "ForkingPickler", "_flavour", "pathmod",
     *NAMES_OF_MODULES,
 })
 # What holds for a module or a name in it holds for all below. Of any module but the learner's, private names are too.
@@ -58,7 +59,8 @@ HIDING_PLACES = frozenset({
     "inspect.getouterframes", "inspect.getinnerframes", "traceback.walk_stack", "traceback.walk_tb", "torch.library",
     "torch.ops", "torch.classes", "torch.package", "torch.load", "torch.serialization",
 })
-# What runs a text, or follows names in one. To import it alone does nothing: a learner may time and debug elsewhere.
+# What runs a text, or follows names in one, or gives all names of any object, as `LambdaLR.state_dict` does. To import
+# it alone does nothing: a learner may time and debug elsewhere.
 RUNNING_TEXT = frozenset({
     "typing.get_type_hints", "typing.ForwardRef", "typing.get_args", "typing.TypedDict",
     "dataclasses.make_dataclass",
@@ -66,8 +68,8 @@ RUNNING_TEXT = frozenset({
     "string.Formatter", "logging.config", "jinja2", "sympy", "numpy.load", "numpy.testing.rundocs",
     "numpy.testing.measure", "numpy.f2py", "torch.ao", "torch.export", "torch.fx", "torch.hub",
     "torch.jit.CompilationUnit", "torch.jit.load", "torch.multiprocessing", "torch.nativert", "torch.onnx",
-    "torch.compile", "torch.overrides", "torch.quantization", "torch.utils.benchmark", "torch.utils.bundled_inputs",
-    "torch.utils.cpp_extension", "torch.utils.data.datapipes", "torch.utils.model_zoo",
+    "torch.compile", "torch.optim.lr_scheduler", "torch.overrides", "torch.quantization", "torch.utils.benchmark",
+    "torch.utils.bundled_inputs", "torch.utils.cpp_extension", "torch.utils.data.datapipes", "torch.utils.model_zoo",
 })
 # Classes and functions in C at the top of torch that hold, read or run what its own compiler makes of a text, or change
 # which operators are called.

@@ -26,6 +26,7 @@ PACKED_WITH = (  # attributes of a tensor
     "detach", "as_subclass", "dtype", "layout", "device", "shape", "dim", "numel", "is_cpu", "is_neg", "numpy",
     "resolve_conj", "resolve_neg", "cpu", "contiguous", "reshape", "view", "clone", "requires_grad",
 )  # fmt: skip
+FIRST_KEY = "FuncTorchDynamicLayerFrontMode"  # its kernels come before those of `torch.func`
 LAYOUT_KEYS = ("MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU", "QuantizedCPU")
 
 
@@ -173,6 +174,7 @@ class CallBlocker:
         self.forbids = forbids
         self.seen: list[str] = []
         self._libraries: dict[str, Any] = {}
+        self._blocked = ""  # one operator
         if forbids and "torch" in sys.modules:
             # another torch may have another dispatcher: the profiler and the judge's static analysis remain
             with suppress(AttributeError, TypeError, RuntimeError):
@@ -197,7 +199,8 @@ class CallBlocker:
                 library = self._library(name.partition("::")[0])
                 for key in ("CPU", *(key for key in LAYOUT_KEYS if name in _operators_with(key))):
                     library.impl(name, key, refusal)
-                library.impl(name, "FuncTorchDynamicLayerFrontMode", refusal)  # before the kernels of `torch.func`
+                library.impl(name, FIRST_KEY, refusal)
+                self._blocked = name
                 if name not in _operators_with("BackendSelect"):
                     library.impl(name, "BackendSelect", refusal)
 
@@ -208,6 +211,14 @@ class CallBlocker:
             # what `torch.library.Library` wraps; importing that costs 11 ms
             self._libraries[namespace] = torch._C._dispatch_library("IMPL", namespace, "", __file__, 1)
         return self._libraries[namespace]
+
+    def lifted(self) -> str:
+        """Return an operator that is no longer blocked, or "": `restore` is for nobody while an answer is made."""
+        if not self._blocked:
+            return ""
+        import torch
+
+        return "" if torch._C._dispatch_has_kernel_for_dispatch_key(self._blocked, FIRST_KEY) else self._blocked
 
     def restore(self) -> None:
         """Put back what was replaced."""

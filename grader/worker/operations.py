@@ -75,7 +75,7 @@ class ModuleHost:
                     gc.disable()
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}
-        if self.forbids and (name := changed_torch()):
+        if self.forbids and (name := changed_torch() or self.blocker.lifted()):
             forbidden.append(name)
         return self.refuse(forbidden, reply)
 

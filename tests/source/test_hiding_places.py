@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import inspect
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.source.forbidden_calls import find_forbidden_calls
+from grader.source.hiding_names import HARMLESS, HARMLESS_OF, HIDING_ATTRIBUTES, HIDING_NAMES, used_place
 from grader.source.library_parts import COME_ALONG
 from grader.worker.call_monitor import matches
 from grader.worker.isolation.readable_paths import default_readable
@@ -24,6 +30,34 @@ def test_all_that_is_installed_with_torch_and_numpy_is_known() -> None:
     names = {path.stem for path in shown if path.suffix in ("", ".py")}
 
     assert names - {"torch", "numpy"} <= COME_ALONG
+
+
+def objects_of_harmless_modules() -> Iterator[tuple[str, Any]]:
+    """What answers may use of the standard library, its classes among it, by their names."""
+    for name in sorted({*HARMLESS, *HARMLESS_OF}):
+        with contextlib.suppress(ImportError):
+            for own, thing in list(vars(importlib.import_module(name)).items()):
+                if not own.startswith("__") and not used_place(f"{name}.{own}") and not inspect.ismodule(thing):
+                    yield f"{name}.{own}", thing
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_no_attributes_of_what_is_harmless_lead_to_a_module() -> None:
+    """Three steps from one, whatever their names, without one that is told: all names of a module would be in reach."""
+    waiting = [(path, thing, 0) for path, thing in objects_of_harmless_modules()]
+    plain = (int, float, str, bytes, tuple, list, set, frozenset, type(len), type(find), property)
+    seen, found = set(), []
+    for path, thing, depth in waiting:  # grows while it is read
+        if inspect.ismodule(thing):
+            found.append(path)
+        elif depth < 3 and id(thing) not in seen and not isinstance(thing, plain):
+            seen.add(id(thing))
+            for name in dir(thing):
+                if not name.startswith("__") and name not in HIDING_NAMES | HIDING_ATTRIBUTES:
+                    with contextlib.suppress(Exception):
+                        waiting.append((f"{path}.{name}", getattr(thing, name), depth + 1))
+
+    assert len(seen) > 500 and found == []
 
 
 def find(source, siblings=None):
@@ -47,6 +81,12 @@ HIDDEN = {
     "dataclasses.replace(A())\n",
     "a writer that hands on": "import codecs\ncodecs.open('x').stream = print\n",
     "the code of a text": "import typing\nc = typing.List['1'].__args__[0].__forward_code__\n",
+    "all names of any object": "import torch\np = torch.optim.lr_scheduler.LambdaLR(input(), print)\n"
+    "p.lr_lambdas = [input]\nd = p.state_dict()\n",
+    "all names of any object, in other hands": "def f(p):\n    p.lr_lambdas = [f]\n    return p.state_dict()\n"
+    "d = f(input())\n",
+    "a module behind a path": "import pathlib\nm = pathlib.Path('.')._flavour.pathmod\n",
+    "a module behind a newer Python's": "import pathlib\nm = pathlib.Path('.').parser\n",
     "the code of a generator": "c = (n for n in ()).gi_code.replace(co_names=())\n",
     "a pickle of a loader's": "from torch.utils.data import DataLoader\n"
     "DataLoader([1]).multiprocessing_context.reducer.pickle.loads(b'')\n",

@@ -355,6 +355,17 @@ def test_what_packs_an_answer_runs_no_code_of_the_learners(name, monkeypatch):
 LAYOUTS: dict[str, Any] = {"mkldnn": torch.Tensor.to_mkldnn, "sparse": torch.Tensor.to_sparse}
 
 
+def test_whoever_ends_the_blocking_is_found_out():
+    """Code that has come by what blocks, and puts torch's operators back, gives no answer: that is seen behind it."""
+    prepare()
+    host = ModuleHost({}, ("softmax",))
+    host.namespace = {"softmax": lambda x: host.blocker.restore() or x}
+    found = host.perform({"operation": "call", "target": "softmax", "args": [torch.zeros(2)], "kwargs": {}})
+    host.close()
+
+    assert found["error"]["kind"] == "forbidden" and "softmax" in found["error"]["text"]
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_an_operator_is_blocked_in_every_layout(layout):
     """A kernel of another layout is refused where the key that comes before the device is left out, too."""
