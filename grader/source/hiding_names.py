@@ -39,7 +39,8 @@ HIDING_NAMES = frozenset({
     "__func__", "__getattribute__",
     "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
     "__reduce__", "__getstate__",  # what `copy` sets, under any name
-    "__dataclass_fields__", "lr_lambdas",  # what `replace` looks up, and what a schedule gives all names of
+    "__dataclass_fields__",  # what `replace` looks up
+    "lr_lambdas", "_scale_fn_custom", "get_device_module",  # what a schedule gives all names of; a call gives a module
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
 # In an error, in warnings and in a path from 3.13 on; one's own object may have such a name.
@@ -48,7 +49,7 @@ NAMES_OF_MODULES = frozenset({"obj", "_module", "parser"})
 HIDING_ATTRIBUTES = frozenset({
     "sys", "_sys", "builtins", "bltns", "ctypes", "importlib", "inspect", "traceback", "_thread", "_C",
     "pickle", "marshal", "runpy", "codeop", "pkgutil", "pydoc", "linecache", "multiprocessing", "threading",
-    "multiprocessing_context", "ForkingPickler", "_flavour", "pathmod",
+    "multiprocessing_context", "ForkingPickler", "_flavour", "pathmod", "lr_scheduler",
     *NAMES_OF_MODULES,
 })
 # What holds for a module or a name in it holds for all below. Of any module but the learner's, private names are too.

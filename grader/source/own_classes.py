@@ -24,6 +24,8 @@ BASES = frozenset({
     "unittest.TestCase",
 })  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is
+ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
 # Of methods: to these the class is told, and with those the function is in no other hands.
 TOLD = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__"})
@@ -37,6 +39,8 @@ def makes_attributes(node: ast.AST) -> str:
             return "type"
         case ast.Call(func=ast.Attribute(attr="__class__", value=of)) if _is_class(of):
             return "__class__"
+        case ast.Call(func=made, args=args) if last_name(made) in METACLASSES or _makes_enum(last_name(made), args):
+            return last_name(made)
         case ast.ClassDef(bases=bases):
             return "type" if any(last_name(base) == "type" for base in bases) else _lists_its_names(node)
         case ast.Attribute(attr="__class__" | "__dict__" as name, ctx=ast.Store() | ast.Del()):
@@ -44,6 +48,11 @@ def makes_attributes(node: ast.AST) -> str:
         case ast.MatchClass(cls=cls, patterns=[_, *_]) if last_name(cls) not in CLASSES:
             return last_name(cls)
     return ""
+
+
+def _makes_enum(name: str, args: list[ast.expr]) -> bool:
+    """Return True for `Enum("Words", names)`, unless all names stand there."""
+    return name in ENUMS and len(args) > 1 and not all(isinstance(text_of(each), str) for each in args)
 
 
 def _is_class(node: ast.expr) -> bool:

@@ -85,6 +85,11 @@ HIDDEN = {
     "p.lr_lambdas = [input]\nd = p.state_dict()\n",
     "all names of any object, in other hands": "def f(p):\n    p.lr_lambdas = [f]\n    return p.state_dict()\n"
     "d = f(input())\n",
+    "a module that a call gives": "import torch\nm = torch.get_device_module('cpu').torch\n",
+    "a schedule out of one": "def f(m):\n    return m.lr_scheduler.CyclicLR\nf(input())\n",
+    "what another schedule gives": "def f(p):\n    p._scale_fn_custom = f\n    return p.state_dict()\nd = f(input())\n",
+    "a class of pairs": "import enum\nE = enum.Enum('E', [(input(), 1)])\n",
+    "a class that a metaclass makes": "from abc import ABCMeta\nA = ABCMeta('A', (), dict([(input(), 1)]))\n",
     "a module behind a path": "import pathlib\nm = pathlib.Path('.')._flavour.pathmod\n",
     "a module behind a newer Python's": "import pathlib\nm = pathlib.Path('.').parser\n",
     "the code of a generator": "c = (n for n in ()).gi_code.replace(co_names=())\n",
