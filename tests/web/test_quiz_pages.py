@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from html import unescape
@@ -83,6 +84,19 @@ def test_an_answer_counts_once_and_the_terminal_goes_on(sitting: Sitting) -> Non
     assert events[0]["resumed"] and events[0]["answered"] == 1
     assert events[1]["family"] == sitting.asked(address)["family"] or events[1]["number"] == 2
     assert len(sitting.workspace.log()) == 2
+
+
+def test_of_answers_that_come_at_once_one_counts(sitting: Sitting) -> None:
+    """Eight windows, or a key that bounces, answer each question once."""
+    address = sitting.begin(topic="every_kind")
+    for number in range(1, 6):
+        fields = sitting.asked(address) | {"certainty": "?"}
+        senders = [threading.Thread(target=lambda fields=fields: sitting.post(address, **fields)) for _ in range(8)]
+        for sender in senders:
+            sender.start()
+        for sender in senders:
+            sender.join()
+        assert len(sitting.workspace.log()) == number
 
 
 def test_certainty_and_several_letters_are_kept(sitting: Sitting) -> None:

@@ -51,7 +51,7 @@ class OpenPages:
         ]
 
     def show(self, request: Request) -> Response:
-        with self._asked(request) as asked, self._one_at_a_time:
+        with self._one_at_a_time, self._asked(request) as asked:
             if asked.planned is None:
                 return _show(asked, None, "write")
             if asked.planned.plan:
@@ -68,7 +68,7 @@ class OpenPages:
 
     def _act(self, request: Request, form: dict[str, str]) -> Response:
         """Keep what was written or marked, and go to the next step."""
-        with self._asked(request) as asked, self._one_at_a_time:
+        with self._one_at_a_time, self._asked(request) as asked:
             answer, does = asked.begin(), form.get("do", "")
             if does in ("keep", "mark", "skip") and not answer.is_marked:
                 draft_path(asked.quiz.log.database.path, asked.topic.name).unlink(missing_ok=True)  # this is newer

@@ -166,7 +166,7 @@ class QuizPages:
 
     def _answer(self, request: Request, form: dict[str, str]) -> Response:
         """Keep an answer, then show its mark; what is no answer costs nothing."""
-        with self._sitting(request) as (quiz, session), self._one_at_a_time:
+        with self._one_at_a_time, self._sitting(request) as (quiz, session):
             turn = session.next_turn()
             if turn is None and "expected" in form:
                 return self._end_exam(quiz, session, form["expected"].strip())
