@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "intake": BASE | {"files", "source", "submission"},
     "similarity": BASE,
     "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"} | {"files"},
-    "gradescope": BASE | {"course", "files", "judge", "authoring", "batch", "record", "reports"},
+    "gradescope": BASE | {"course", "files", "intake", "judge", "authoring", "batch", "record", "reports"},
     "github": BASE | {"course", "files", "authoring"},
     "cli": BASE
     | {

@@ -24,12 +24,15 @@ from grader.course import load
 from grader.errors import GraderError, SelfattendError
 from grader.files import write_whole
 from grader.gradescope.settings import BundleSettings
+from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_DEPTH, MAX_UNPACKED_BYTES
 from grader.judge.processes.isolation_policy import lacking
 from grader.record import Record
 from grader.reports.formats.to_gradescope import make_failure, to_gradescope
 from grader.reports.formats.to_markdown import feedback_markdown
 from grader.reports.redact_record import redact
 
+MAX_COPIED_BYTES = 2 * MAX_UNPACKED_BYTES
+MAX_TOLD = 20  # of a folder
 SUBMISSION = "submission"  # the name of the hand-in in paths that learners see
 
 
@@ -69,11 +72,27 @@ def autograde(root: Path) -> tuple[dict[str, Any], str]:
 
 
 def _copy_submission(submission: Path, target: Path) -> None:
-    """Copy the hand-in into a folder where it is the only one; what cannot be copied is left out."""
+    """Copy the hand-in into a folder where it is the only one; what cannot be copied, or is no work, is left out."""
     target.mkdir(parents=True)
+    room = MAX_COPIED_BYTES
+
+    def leave_out(folder: str, names: list[str]) -> list[str]:
+        nonlocal room
+        found = []
+        for path in (Path(folder, name) for name in names):
+            size = path.lstat().st_size  # as it says: a sparse file is copied whole
+            is_too_deep = len(path.relative_to(submission).parts) > MAX_DEPTH + 1
+            if is_too_deep or size > min(room, MAX_ARCHIVE_BYTES):
+                found.append(path.name)
+            else:
+                room -= size
+        for name in found[:MAX_TOLD]:
+            print(f"Left out: {folder}/{name}: too large, or in too many folders")
+        return found
+
     try:
         if submission.is_dir():
-            shutil.copytree(submission, target, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(submission, target, symlinks=True, ignore=leave_out, dirs_exist_ok=True)
     except shutil.Error as error:
         for source, _, why in error.args[0]:
             print(f"Left out: {source}: {why}")

@@ -257,3 +257,23 @@ def test_less_isolation_is_told_to_the_instructor(monkeypatch, tmp_path, capsys)
     assert asked == ["required", "available"]
     assert "Learners' code was not isolated from the file system and from the network." in told
     assert "cannot be isolated here" in capsys.readouterr().out and "isolated" not in json.dumps(result)
+
+
+def test_of_a_hand_in_no_more_is_copied_than_can_be_read(tmp_path, capsys):
+    """A sparse file of a TiB and 1,500 nested folders are left out and told; what is beside them counts."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/softmax.py").write_text("x = 1")
+    with (tmp_path / "in/large.bin").open("wb") as file:
+        file.truncate(1 << 40)
+    deep = os.open(tmp_path / "in", os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=deep)
+        deep, above = os.open("d", os.O_RDONLY, dir_fd=deep), deep
+        os.close(above)
+    os.close(deep)
+    autograde._copy_submission(tmp_path / "in", tmp_path / "out/submission")
+
+    assert {path.name for path in (tmp_path / "out/submission").iterdir()} == {"softmax.py", "d"}
+    assert capsys.readouterr().out.count("Left out: ") == 2
+    shutil.rmtree(tmp_path / "out")
+    subprocess.run(["rm", "-rf", str(tmp_path / "in")], check=True)  # Python's own stops at a thousand
