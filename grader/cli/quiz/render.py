@@ -11,7 +11,7 @@ from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import LETTERS, letter_options
 from grader.quiz.model import Mark, Question
-from grader.quiz.session.session import describe_part, is_sure_but_wrong
+from grader.quiz.session.session import describe_part, is_sure_but_wrong, verdict_on
 from grader.terminal.console import MAX_COLUMNS, paint, signs, width, wrap
 from grader.terminal.text import ITEM, bar, clean, plural, split_items
 
@@ -152,25 +152,20 @@ def answer_line(answer: Answered) -> str:
 
 def describe_verdict(question: Question, mark: Mark, answer: Answered) -> str:
     """Say how right an answer is, and of a wrong one that was sure what follows."""
-    if mark.full:
-        return "Right."
-    if answer.is_unknown:
-        return "Not known yet."
-    verdict = "Partly right" if mark.is_partly_right(question) else "Wrong"
+    verdict = verdict_on(question, mark, answer)
+    if mark.full or answer.is_unknown:
+        return f"{verdict}."
     part = f": {describe_part(question, mark)}" if mark.credit else ""
     return f"{verdict}{part}." + (" You were sure: it comes back within a week." if is_sure_but_wrong(answer) else "")
 
 
 def _verdict(question: Question, mark: Mark, answer: Answered) -> list[str]:
-    sign, role = (
-        (signs().passed, "good")
-        if mark.full
-        else (signs().skipped, "strong")
-        if answer.is_unknown
-        else (signs().trouble, "strong")
-        if mark.is_partly_right(question)
-        else (signs().failed, "bad")
-    )
+    sign, role = {
+        "Right": (signs().passed, "good"),
+        "Not known yet": (signs().skipped, "strong"),
+        "Partly right": (signs().trouble, "strong"),
+        "Wrong": (signs().failed, "bad"),
+    }[verdict_on(question, mark, answer)]
     return [paint(line, role) for line in wrap_paragraphs(f"{sign} {describe_verdict(question, mark, answer)}")]
 
 

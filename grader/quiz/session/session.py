@@ -156,6 +156,15 @@ def mark_answer(question: Question, typed: str) -> Mark:
     return kind.mark(question, typed)
 
 
+def verdict_on(question: Question, mark: Mark, answer: Answered) -> str:
+    """Return "Right", "Not known yet", "Partly right" or "Wrong"."""
+    if mark.full:
+        return "Right"
+    if answer.is_unknown:
+        return "Not known yet"
+    return "Partly right" if mark.is_partly_right(question) else "Wrong"
+
+
 def describe_part(question: Question, mark: Mark) -> str:
     """Say how many of its parts are right, and that they count."""
     count, says = {

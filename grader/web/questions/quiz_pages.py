@@ -29,7 +29,15 @@ from grader.quiz.model import Question, Unreadable
 from grader.quiz.session.open_answer import MODE
 from grader.quiz.session.plan import choose_families, keep_existing, plan_variants
 from grader.quiz.session.schedule import ask_again, to_review
-from grader.quiz.session.session import Session, Turn, describe_part, is_sure_but_wrong, mark_answer, restore_session
+from grader.quiz.session.session import (
+    Session,
+    Turn,
+    describe_part,
+    is_sure_but_wrong,
+    mark_answer,
+    restore_session,
+    verdict_on,
+)
 from grader.quiz.session.summary import summarize
 from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import unwrap
@@ -285,13 +293,7 @@ def show_mark(bank: Bank, question: Question, answer: Answered) -> dict[str, Any
         **show_question(bank, question),
         "answer": answer,
         "mark": mark,
-        "word": "Right"
-        if mark.full
-        else "Not known yet"
-        if answer.is_unknown
-        else "Partly right"
-        if mark.is_partly_right(question)
-        else "Wrong",
+        "word": verdict_on(question, mark, answer),
         "sure": is_sure_but_wrong(answer),
         "says": [
             *([] if mark.full or answer.is_unknown or not mark.credit else [f"{describe_part(question, mark)}."]),
