@@ -64,24 +64,12 @@ def find_forbidden_calls(
     *source* is the lesson's own file, which it may import as *name*; *siblings* are path and source, by module name, of
     others that it may import. *matches* tells whether a library's name is forbidden. Never raises because of a source.
     """
-    try:
-        return find_in_all_files(source, functions, matches, siblings, name)
-    except Exception as error:  # nothing is known of a file that this does not get through
-        unread = ForbiddenCall(f"{UNREAD} ({type(error).__name__})", 1, hides=True)
-        return dict.fromkeys(functions, unread)
-
-
-def find_in_all_files(
-    source: str,
-    functions: Collection[str],
-    matches: Callable[[str], str | None],
-    siblings: Mapping[str, tuple[str, str]] | None,
-    name: str,
-) -> dict[str, ForbiddenCall]:
-    """Return what `find_forbidden_calls` does, or raise what a reader raises."""
     program = _Program(source, {**(siblings or {}), **({name: ("", source)} if name else {})}, functions)
-    hiding = program.find_hiding(functions)
-    found = {name: program.find(name, matches) or hiding for name in functions}
+    try:
+        hiding = program.find_hiding(functions)
+        found = {name: program.find(name, matches) or hiding for name in functions}
+    except Exception as error:  # nothing is known of a file that this does not get through
+        found = dict.fromkeys(functions, ForbiddenCall(f"{UNREAD} ({type(error).__name__})", 1, hides=True))
     return {name: call for name, call in found.items() if call is not None}
 
 
