@@ -84,9 +84,11 @@ class Matcher:
         # not by what it was made of, which is lost where a call returns several; but one argument of a call leads to
         # nothing that another one is made into
         is_argument = self.trace.steps[index].place.kind == "Name"
-        others = range(index + 1, len(self.trace.steps))
-        own = [other for other in others if not is_argument or index in self.trace.ancestors(other)]
-        later = (each.right for other in own if (each := self.equal(other)))
+        later = (
+            each.right
+            for other in range(index + 1, len(self.trace.steps))
+            if (each := self.equal(other)) and (not is_argument or index in self.trace.ancestors(other))
+        )
         return any(
             each.index in way and each.index > match.right.index and _has_fractions(each.value) for each in later
         )

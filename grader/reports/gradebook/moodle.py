@@ -106,17 +106,16 @@ def _grade_column(sheet: Sheet, rows: Sequence[int], wanted: str, guesses: Seque
 
 
 def _people(sheet: Sheet, rows: Sequence[int], match_by: str) -> list[Person]:
+    participants = _identifier(sheet, rows)
     if match_by:
         columns: list[int | None] = [match_column(sheet, match_by)]
     else:
-        columns = [sheet.find_column(name) for name in IDENTIFIERS]
-        columns += [_identifier(sheet, rows), _addresses(sheet, rows)]
-    participants = _identifier(sheet, rows)
+        columns = [*(sheet.find_column(name) for name in IDENTIFIERS), participants, _addresses(sheet, rows)]
     people = []
     for row in rows:
         values = [sheet.value(row, column) for column in dict.fromkeys(columns) if column is not None]
         if participants is not None and participants in columns:  # a user name may end in any number
-            values += [found["number"] for found in [_NUMBERED.match(sheet.value(row, participants))] if found]
+            values.append(_NUMBERED.sub(r"\g<number>", sheet.value(row, participants)))
         people.append(Person(row, tuple(values), _name(sheet, row)))
     return people
 
