@@ -106,6 +106,11 @@ def head_of(store: ClassStore) -> dict[str, Any]:
     }
 
 
+def count_unfinished(head: dict[str, Any]) -> int | None:
+    """Return how many submissions a run has not graded yet; None if that is not known."""
+    return head.get("unfinished") if not head.get("complete", True) else 0
+
+
 class Results:
     """The results folder of one run, locked against other runs."""
 

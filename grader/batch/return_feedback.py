@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from grader.batch.results import read_results
+from grader.batch.results import count_unfinished, read_results
 from grader.errors import UsageError
 from grader.files import PRIVATE_FOLDER, make_folder, read_bounded, refuse_link, replacing
 from grader.intake.learner import shorten
@@ -27,9 +27,10 @@ _MORE_FILES = re.compile(r" and \d+ more$")  # of the name of a hand-in of sever
 
 @dataclass
 class Returned:
-    """How many pages were written, and who got none: (who, why)."""
+    """How many pages were written, who got none: (who, why), and how many are not graded yet, None: nobody knows."""
 
     written: int = 0
+    unfinished: int | None = 0
     left: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -38,13 +39,13 @@ def return_feedback(results: Path, platform: str, out: Path) -> Returned:
 
     Raises UsageError if there is none, OSError if it cannot be written.
     """
-    _, records = read_results(results)
+    head, records = read_results(results)
     newest: dict[str, Record] = {}
     for record in records:
         whose = record.id if platform == "folder" else record.learner
         if whose not in newest or newest[whose].attempt < record.attempt:
             newest[whose] = record
-    returned = Returned()
+    returned = Returned(unfinished=count_unfinished(head))
     pages = _find_pages(results / "feedback", newest.values(), NAMES[platform], returned)
     if platform == "folder":
         _write_folder(out, pages)

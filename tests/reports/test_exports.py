@@ -686,6 +686,11 @@ def test_an_unfinished_run_is_said_to_be_one(results, tmp_path):
     assert done.returncode == 0 and "not finished" in done.stderr
     assert json.loads(run(*words, "--force", "--json", cwd=tmp_path).stdout)["unfinished"] != 0
 
+    returned = run("return", out, "--folder", "--out", tmp_path / "pages")
+    assert returned.returncode == 0 and "feedback is not in it" in returned.stderr.replace("\n", " ")
+    again = run("return", out, "--folder", "--out", tmp_path / "pages", "--force", "--json")
+    assert json.loads(again.stdout)["unfinished"] == 1
+
 
 @pytest.mark.parametrize(
     "arguments, says",

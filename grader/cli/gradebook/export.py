@@ -104,7 +104,7 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
         put_json({"schema": SCHEMA, "out": str(out), "unfinished": unfinished, **filled.to_object()})
     else:
         if unfinished != 0:
-            lacking = _unfinished_text(unfinished)
+            lacking = unfinished_text(unfinished)
             warn(f"{lacking}; their grades are not in the file (grader run ... --out {results} --resume)")
         _print_report(filled, out, platform)
 
@@ -157,7 +157,7 @@ def _fill(
     **more: Any,
 ) -> tuple[Filled, int | None]:
     """Fill the marks in; also return how many submissions are not graded yet, None if that is not known."""
-    from grader.batch.results import read_results
+    from grader.batch.results import count_unfinished, read_results
     from grader.reports.gradebook.canvas import fill_canvas
     from grader.reports.gradebook.csv_sheet import read_sheet
     from grader.reports.gradebook.marks import Rule, make_marks
@@ -165,9 +165,9 @@ def _fill(
 
     sheet = read_sheet(source, "name the file that your platform exported")
     head, records = read_results(results)
-    unfinished = head.get("unfinished") if not head.get("complete", True) else 0
+    unfinished = count_unfinished(head)
     if unfinished != 0 and missing_as_zero:
-        what = f"{_unfinished_text(unfinished)}, and --missing-as-zero would make a zero of what is only not graded yet"
+        what = f"{unfinished_text(unfinished)}, and --missing-as-zero would make a zero of what is only not graded yet"
         raise UsageError(what, where=str(results), next_step=f"grader run ... --out {results} --resume")
     name = graded_lesson(lesson, head["lessons"])
     # the column may be called like the lesson or like the course
@@ -179,7 +179,8 @@ def _fill(
     return fill(sheet, marks, guesses=[guess for guess in guesses if guess], **more), unfinished
 
 
-def _unfinished_text(unfinished: int | None) -> str:
+def unfinished_text(unfinished: int | None) -> str:
+    """Say of a run that it goes on, or was broken off; None: nobody knows how many submissions it lacks."""
     how_many = plural(unfinished, "submission") if unfinished else "some submissions"
     return f"this run is not finished: {how_many} {'is' if unfinished == 1 else 'are'} not graded yet"
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from grader.cli.context import short_path
-from grader.cli.gradebook.export import put_list
+from grader.cli.gradebook.export import put_list, unfinished_text
 from grader.cli.options import json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
 from grader.files import explain_unwritable
 from grader.model import SCHEMA
-from grader.terminal.console import paint, put, wrap
+from grader.terminal.console import paint, put, warn, wrap
 from grader.terminal.text import plural
 
 PATH = click.Path(path_type=Path)
@@ -55,8 +55,12 @@ def command(results: Path, platform: str | None, out: Path, force: bool, as_json
         returned = return_feedback(results, platform, out)
     left = [{"who": who, "why": why} for who, why in returned.left]
     if as_json:
-        put_json({"schema": SCHEMA, "out": str(out), "written": returned.written, "left": left})
+        unfinished = {"unfinished": returned.unfinished}
+        put_json({"schema": SCHEMA, "out": str(out), "written": returned.written, **unfinished, "left": left})
         return
+    if returned.unfinished != 0:
+        lacking = unfinished_text(returned.unfinished)
+        warn(f"{lacking}; their feedback is not in it (grader run ... --out {results} --resume)")
     put(paint(f"{plural(returned.written, 'page')} written to {short_path(out.absolute())}.", "strong"))
     put_list("Left out", [f"{who}: {why}" for who, why in returned.left])
     put()
