@@ -67,10 +67,10 @@ class Terminal:
 
     def interrupt(self) -> None:
         """Ctrl-C, once more if it came in the moment in which the prompt was there and nobody listened yet."""
-        for _ in range(10):
+        for _ in range(50):
             self.type("\x03")
             try:
-                self.process.wait(10)
+                self.process.wait(2)
                 return
             except subprocess.TimeoutExpired:
                 pass
