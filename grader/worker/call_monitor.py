@@ -20,6 +20,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from grader.worker.cut_off import cut_off
+
 CO_OPTIMIZED = 1  # of a code object: a function's; `inspect` has it, and takes 11 ms to import
 AUTOGRAD = "autograd"
 PACKED_WITH = (  # attributes of a tensor
@@ -31,14 +33,23 @@ LAYOUT_KEYS = ("MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU", "Qua
 
 
 class ForbiddenCall(BaseException):
-    """Raised inside the learner's call. No `Exception`, so that a broad `except` does not hide it."""
+    """Raised inside the learner's call, with the call's name. No `Exception`: a broad `except` does not hide it.
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
+    It has no function of its own, which would lead whoever catches it to this module.
+    """
+
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@cut_off(re=re, _CAMEL=_CAMEL)
+def _words(name: str) -> str:
+    """Write `LogSoftmax` and `_log_softmax` alike, as `_log_softmax_`."""
+    return re.sub(r"[^a-z0-9]+|(?<=[a-z])(?=[0-9])", "_", f"_{_CAMEL.sub('_', name).lower()}_")
 
 
 @lru_cache(maxsize=4096)  # an exercise calls the same few dozen functions again and again
+@cut_off(_words=_words)
 def matches(name: str, forbids: tuple[str, ...]) -> str | None:
     """Return the entry of *forbids* that *name* contains as whole words.
 
@@ -48,12 +59,11 @@ def matches(name: str, forbids: tuple[str, ...]) -> str | None:
     return next((entry for entry in forbids if _words(entry) in words), None)
 
 
-def _words(name: str) -> str:
-    """Write `LogSoftmax` and `_log_softmax` alike, as `_log_softmax_`."""
-    return re.sub(r"[^a-z0-9]+|(?<=[a-z])(?=[0-9])", "_", f"_{_CAMEL.sub('_', name).lower()}_")
-
-
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+@lru_cache(maxsize=4096)
+@cut_off(Path=Path)
+def _name_of(code: CodeType) -> str:
+    """Return a function's name and its module's, `lr_scheduler` of torch.optim, which may be what is forbidden."""
+    return f"{code.co_qualname} 0 {Path(code.co_filename).stem}"  # the number keeps the words of both apart
 
 
 _ENTRIES: dict[tuple[str, ...], dict[str | CodeType, str | None]] = {}  # what `matches` finds, by name or code
@@ -68,6 +78,7 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
     known = _ENTRIES.setdefault(forbids, {})
     folder = packages_folder()
 
+    @cut_off(gc=gc, matches=matches, _name_of=_name_of)
     def look_up(key: str | CodeType) -> str | None:
         collects = gc.isenabled()
         gc.disable()
@@ -78,12 +89,14 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
                 gc.enable()
         return known[key]
 
+    @cut_off(ForbiddenCall=ForbiddenCall)
     def refuse(key: str | CodeType) -> None:
         entry = known[key] if key in known else look_up(key)
         if entry is not None:
             seen.append(entry)
             raise ForbiddenCall(entry)
 
+    @cut_off(CO_OPTIMIZED=CO_OPTIMIZED)
     def profile(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call":
             refuse(called.__name__)
@@ -111,6 +124,7 @@ def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextMa
         return nullcontext()
     import torch
 
+    @cut_off(AUTOGRAD=AUTOGRAD, ForbiddenCall=ForbiddenCall)
     def refuse(_tensor: Any) -> Any:
         seen.append(AUTOGRAD)
         raise ForbiddenCall(AUTOGRAD)
@@ -124,12 +138,6 @@ def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextMa
 def _is_watched(code: CodeType) -> bool:
     """Return True for a library's function. The body of a module or class, which an import runs, is given nothing."""
     return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(packages_folder())
-
-
-@lru_cache(maxsize=4096)
-def _name_of(code: CodeType) -> str:
-    """Return a function's name and its module's, `lr_scheduler` of torch.optim, which may be what is forbidden."""
-    return f"{code.co_qualname} 0 {Path(code.co_filename).stem}"  # the number keeps the words of both apart
 
 
 class CallRecord:
@@ -174,7 +182,7 @@ class CallBlocker:
         self.forbids = forbids
         self.seen: list[str] = []
         self._libraries: dict[str, Any] = {}
-        self._blocked = ""  # one operator
+        self._blocked: dict[str, str] = {}  # an operator of each library
         if forbids and "torch" in sys.modules:
             # another torch may have another dispatcher: the profiler and the judge's static analysis remain
             with suppress(AttributeError, TypeError, RuntimeError):
@@ -200,7 +208,7 @@ class CallBlocker:
                 for key in ("CPU", *(key for key in LAYOUT_KEYS if name in _operators_with(key))):
                     library.impl(name, key, refusal)
                 library.impl(name, FIRST_KEY, refusal)
-                self._blocked = name
+                self._blocked[name.partition("::")[0]] = name
                 if name not in _operators_with("BackendSelect"):
                     library.impl(name, "BackendSelect", refusal)
 
@@ -218,7 +226,8 @@ class CallBlocker:
             return ""
         import torch
 
-        return "" if torch._C._dispatch_has_kernel_for_dispatch_key(self._blocked, FIRST_KEY) else self._blocked
+        has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+        return next((name for name in self._blocked.values() if not has_kernel(name, FIRST_KEY)), "")
 
     def restore(self) -> None:
         """Put back what was replaced."""

@@ -9,10 +9,11 @@ import io
 import linecache
 import random
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
+from grader.worker.cut_off import cut_off
 from grader.worker.main_guard import disarm_main_guard
 from grader.worker.preload import SEED
 from grader.worker.watched_import import WatchedImport
@@ -36,8 +37,8 @@ def load(
     """
     _unload_earlier()
     seed_generators(device)
-    finder = _Siblings(name, siblings, importing)
-    sys.meta_path.append(finder)
+    runs = {other: _make_runner(where, text, importing) for other, (where, text) in siblings.items()}
+    sys.meta_path.append(_Siblings(name, {other: where for other, (where, _) in siblings.items()}, runs))
     module = ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module
@@ -72,7 +73,7 @@ def _unload_earlier() -> None:
     """Remove an earlier lesson of this process, and the siblings that it imported."""
     for finder in [finder for finder in sys.meta_path if isinstance(finder, _Siblings)]:
         sys.meta_path.remove(finder)
-        for name in (finder.lesson, *finder.siblings):
+        for name in (finder.lesson, *finder.paths):
             sys.modules.pop(name, None)
 
 
@@ -116,25 +117,50 @@ def seed_generators(device: str = "cpu", number: int = 0, of_torch_alone: bool =
         torch.manual_seed(seed)
 
 
+Runner = Callable[[dict[str, Any]], BaseException | None]
+
+
+def _make_runner(path: str, source: str, importing: WatchedImport | None) -> Runner:
+    """Return a function in C that runs a source in the namespace it is given, and returns what that raised.
+
+    Whoever reaches a function of ours by an import's finder would have our modules. A generator's frame is guarded.
+    """
+
+    def runs() -> Generator[BaseException | None, dict[str, Any], None]:
+        raised: BaseException | None = None
+        while True:
+            namespace = yield raised
+            try:
+                _run(path, source, namespace, importing)
+                raised = None
+            except BaseException as error:
+                raised = error
+
+    runner = runs()
+    next(runner)
+    return runner.send
+
+
 class _Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Find the learner's other lessons, after everything else, so that `torch.py` beside a lesson shadows nothing."""
 
-    def __init__(self, lesson: str, siblings: dict[str, Any], importing: WatchedImport | None) -> None:
-        self.lesson = lesson
-        self.siblings = siblings
-        self.importing = importing
+    @cut_off()
+    def __init__(self, lesson: str, paths: dict[str, str], runs: dict[str, Runner]) -> None:
+        self.lesson, self.paths, self.runs = lesson, paths, runs
 
+    @cut_off(importlib=importlib)
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname not in self.siblings:
+        if fullname not in self.paths:
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, origin=self.siblings[fullname][0])
+        return importlib.machinery.ModuleSpec(fullname, self, origin=self.paths[fullname])
 
+    @cut_off()
     def exec_module(self, module: ModuleType) -> None:
-        path, source = self.siblings[module.__name__]
-        module.__file__ = path
-        _run(path, source, module.__dict__, self.importing)
+        module.__file__ = self.paths[module.__name__]
+        if raised := self.runs[module.__name__](module.__dict__):
+            raise raised
 
 
 def hide_unreadable(readable: Iterable[str]) -> None:
@@ -151,6 +177,7 @@ class _Shown(importlib.machinery.PathFinder):
     names: frozenset[str] = sys.stdlib_module_names
 
     @classmethod
+    @cut_off()
     def find_spec(
         cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:

@@ -6,6 +6,8 @@ import contextlib
 import functools
 from typing import Any
 
+from grader.worker.cut_off import cut_off
+
 SEED = 0  # of a learner's own draws: the same in every run, so that it tells nothing of one
 
 
@@ -32,7 +34,7 @@ def import_array_library(arrays: str) -> None:
         configure_torch()
         # a script is the function itself: compiling one evaluates texts, types in comments too, and runs code unseen
         torch.jit._state.disable()
-        torch.set_num_threads = _keep_one_thread  # type: ignore[assignment]  # its parameter has another name
+        torch.set_num_threads = cut_off()(_keep_one_thread)  # type: ignore[assignment]  # its parameter has another name
     from grader.worker import call_monitor
 
     call_monitor.prepare()
@@ -85,9 +87,11 @@ def _mark_for_profilers_alone() -> None:
         return
     enter, leave = profiler.record_function.__enter__, profiler.record_function.__exit__
 
+    @cut_off()
     def begin(mark: Any) -> Any:
         return enter(mark) if is_running() else mark
 
+    @cut_off()
     def end(mark: Any, *raised: Any) -> None:
         if mark.record is not None:
             leave(mark, *raised)
@@ -105,6 +109,7 @@ def _step_without_gradients(step: Any) -> Any:
     """Wrap *step* as torch's decorator does, but without the compiler."""
     import torch
 
+    @cut_off()
     @functools.wraps(step)
     def plain_step(self: Any, *args: Any, **kwargs: Any) -> Any:
         with torch.set_grad_enabled(self.defaults["differentiable"]):

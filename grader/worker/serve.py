@@ -10,13 +10,14 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Sequence
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, NoReturn
 
 from grader.worker import isolation, wire
 from grader.worker.arrays import pack, unpack
 from grader.worker.audit_hook import guard_watch
 from grader.worker.call_monitor import AUTOGRAD, CallRecord, ForbiddenCall, changed_torch
+from grader.worker.cut_off import cut_off
 from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load, seed_generators
 from grader.worker.models import factories
@@ -57,9 +58,8 @@ def run_worker(
             wire.send(sock, {"refused": str(error)})
             raise EOFError from error
         wire.send(sock, {"layers": list(in_force)})
-        _hide_modules()
-        # without our names behind it: whoever finds it finds nothing else
-        sys.breakpointhook = FunctionType(_refuse_breakpoint.__code__, {"__builtins__": {"RuntimeError": RuntimeError}})
+        hide_modules()
+        sys.breakpointhook = cut_off()(_refuse_breakpoint)
         factories.progress_fd = sys.stdout.fileno()
         serve(sock)
         code = 0
@@ -75,10 +75,10 @@ def _refuse_breakpoint(*_arguments: object, **_named: object) -> NoReturn:
     raise RuntimeError("breakpoint() stops nowhere here")
 
 
-def _hide_modules() -> None:
+def hide_modules() -> None:
     """Take our modules out of `sys.modules`: what is imported or patched under their names is no longer in use."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "grader"]:
-        del sys.modules[name]
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("grader", "__mp_main__")]:
+        del sys.modules[name]  # the other is the main program's second name
     sys.modules["__main__"] = ModuleType("__main__")
 
 
@@ -171,7 +171,7 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     try:
         host.namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)
     except CallsForbidden as refused:
-        reply = {"calls": list(refused.found)}
+        reply = {"calls": list(refused.args)}
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         reply = {"error": describe_error(error, files)}
     if forbids and not reply and (name := changed_torch() or host.blocker.lifted()):

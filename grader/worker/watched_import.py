@@ -16,17 +16,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from grader.worker.call_monitor import AUTOGRAD, ForbiddenCall, watch
+from grader.worker.cut_off import cut_off
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 Place = tuple[str, int]  # a file, a line
 
 
 class CallsForbidden(ForbiddenCall):
-    """Raised where a statement has called what is forbidden; only the load as a whole catches it."""
-
-    def __init__(self, path: str, line: int, name: str) -> None:
-        super().__init__(name)
-        self.found = path, line, name
+    """Raised where a statement has called what is forbidden, with file, line, and name; only the load catches it."""
 
 
 class WatchedImport:
@@ -94,9 +91,10 @@ def _watched(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
         return
     import torch
 
+    @cut_off(AUTOGRAD=AUTOGRAD, ForbiddenCall=ForbiddenCall)
     def refuse(_tensor: Any) -> Any:
         seen.append(AUTOGRAD)
         raise ForbiddenCall(AUTOGRAD)
 
-    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, refuse), watch(forbids, seen):
+    with torch.autograd.graph.saved_tensors_hooks(cut_off()(lambda tensor: tensor), refuse), watch(forbids, seen):
         yield

@@ -33,7 +33,7 @@ def run(source: str, **siblings: str) -> dict:
             importing = WatchedImport(LESSON.forbids, without, [])
             return load_module("lesson", "lesson.py", source, others, importing=importing)
         except CallsForbidden as refused:
-            path, line, name = refused.found
+            path, line, name = refused.args
             assert (path, line) not in without
             without[path, line] = name
 

@@ -11,10 +11,12 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from grader.worker.cut_off import cut_off
+
 LOADING = ("load_state_dict", "_load_from_state_dict", "set_extra_state", "get_extra_state")
 MODE = ("train", "training", "children", "named_children", "__setattr__")  # `training` may be a property
 MAX_ALIKE = 2  # numbers of one shape that are loaded under other names
-_is_drawing = True  # False while layers begin as zeros
+_begin_as_zeros: list[bool] = []  # holds something while layers do
 
 
 def copy_module(module: Any) -> Any:
@@ -116,12 +118,11 @@ def set_mode(module: Any, training: bool) -> None:
 @contextmanager
 def without_drawing() -> Iterator[None]:
     """Let torch's linear and embedding layers begin as zeros: to draw what a state replaces is a third of the work."""
-    global _is_drawing
-    _is_drawing = False
+    _begin_as_zeros.append(True)
     try:
         yield
     finally:
-        _is_drawing = True
+        _begin_as_zeros.clear()
 
 
 def let_layers_be_undrawn() -> None:
@@ -135,9 +136,10 @@ def let_layers_be_undrawn() -> None:
 
 
 def _or_zero(draw: Any) -> Any:
+    @cut_off(_begin_as_zeros=_begin_as_zeros)
     @functools.wraps(draw)
     def reset_parameters(layer: Any) -> None:
-        if _is_drawing:
+        if not _begin_as_zeros:
             draw(layer)
         else:
             for parameter in layer._parameters.values():
