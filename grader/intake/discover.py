@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
 from grader.intake.blackboard_users import MAX_RECEIPT_BYTES, find_users
+from grader.intake.canvas_users import settle_users
 from grader.intake.folder_listing import list_entries, read_file
 from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.gradescope_metadata import (
@@ -77,7 +78,7 @@ def discover(
         UsageError: The options cannot be followed.
     """
     found = Discovery()
-    learners = _find_hand_ins(source, leave_out, names, found)
+    learners = _find_hand_ins(source, leave_out, names, roster, found)
     if not names and (expression := guess_expression([one.first.name for one in learners], lessons)):
         found.notes = (f"{SIDE_BY_SIDE} {expression}", *found.notes)
     if before and is_list(source):
@@ -99,7 +100,9 @@ def discover(
 # --- what is there ----------------------------------------------------------------------------------------------------
 
 
-def _find_hand_ins(source: Path, leave_out: Path | None, names: NamePattern | None, found: Discovery) -> list[Learner]:
+def _find_hand_ins(
+    source: Path, leave_out: Path | None, names: NamePattern | None, roster: Roster | None, found: Discovery
+) -> list[Learner]:
     """Return the hand-ins of a source. Everything else is added to *found*."""
     if is_list(source):
         return _read_repositories(source, names)
@@ -114,7 +117,7 @@ def _find_hand_ins(source: Path, leave_out: Path | None, names: NamePattern | No
         reasons = [f"{shorten(name) or 'a file'} ({why})" for name, why in refused.items()]
         found.notes = (f"Left out of the archive: {join_some(reasons, MAX_NAMES_SHOWN)}.",)
     if names:
-        return _read_names(entries, names, found)
+        return _read_names(entries, names, roster, found)
     entries = [replace(entry, kind="") if is_artefact(entry.name) else entry for entry in entries]  # nobody's alone
     found.ignored = [printable(entry.name) for entry in entries if not entry.kind]
     if platform := guess_platform([entry.name for entry in entries]):
@@ -123,7 +126,7 @@ def _find_hand_ins(source: Path, leave_out: Path | None, names: NamePattern | No
     return group_entries(entry for entry in entries if entry.kind)
 
 
-def _read_names(entries: Sequence[Entry], names: NamePattern, found: Discovery) -> list[Learner]:
+def _read_names(entries: Sequence[Entry], names: NamePattern, roster: Roster | None, found: Discovery) -> list[Learner]:
     """Return the hand-ins of entries whose names a platform or an expression explains."""
     is_gradescope = names.text == "gradescope"
     metadata = _read_gradescope(entries) if is_gradescope else {}
@@ -139,6 +142,9 @@ def _read_names(entries: Sequence[Entry], names: NamePattern, found: Discovery) 
     ]
     if names.text == "blackboard":
         owned = _read_blackboard(owned, found)
+    if names.text == "canvas":
+        owned, notes = settle_users(owned, roster)
+        found.notes = (*found.notes, *notes)
     known = {entry.name for entry in owned} | ({METADATA} if metadata else set())
     found.ignored = [printable(entry.name) for entry in entries if entry.name not in known]
     if unread := [entry.name for entry in owned if not entry.kind]:

@@ -23,28 +23,41 @@ def canvas(name: str) -> Entry | None:
     With anonymous grading it is `anon_x7Kq2_ATTACHMENT_file.py`; text typed into Canvas is `lastfirst_USER_text.html`
     or `_link.html`. A person's name never holds "_digits_".
     """
+    return next(iter(canvas_readings(name)), None)
+
+
+def canvas_readings(name: str) -> list[Entry]:
+    """Return the ways to read a name of Canvas: two where a number before the user's may end the person's name."""
     words = name.split("_")
-    for index, word in list(enumerate(words[:-1]))[1:]:  # the first is the name, even if that is a number
-        anonymous = words[index - 1] == "anon"
-        if not (is_number(word) or (anonymous and word.isalnum())):
-            continue
-        has_file = index + 2 < len(words) and is_number(words[index + 1])
-        if not has_file and words[index + 1 :] not in (["text.html"], ["link.html"]):
-            continue
-        before = words[: index - anonymous]
-        late = len(before) > (not anonymous) and before[-1].upper() == "LATE"
-        return Entry(
-            name,
-            owner=f"anon_{word}" if anonymous else word,
-            owner_name="_".join(before[:-1] if late else before),
-            late=late,
-            file="_".join(words[index + 2 :]) if has_file else words[-1],
-            joins=True,
-            renamed=True,
-            submitted=float(words[index + 1][:15]) if has_file else None,  # attachments are numbered as they come in
-            is_numbered=True,
-        )
-    return None
+    for index in range(1, len(words) - 1):  # the first is the name, even if that is a number
+        if first := _canvas_at(name, words, index):
+            other = _canvas_at(name, words, index + 1) if is_number(words[index]) else None
+            return [first, other] if other else [first]
+    return []
+
+
+def _canvas_at(name: str, words: list[str], index: int) -> Entry | None:
+    """Read a name of Canvas in which the word number *index* is the user's number; None if it cannot be."""
+    word, after = words[index], words[index + 1 :]
+    anonymous = words[:index] in (["anon"], ["LATE", "anon"])
+    if not (is_number(word) or (anonymous and word.isalnum())):
+        return None
+    has_file = len(after) > 1 and is_number(after[0])
+    if not has_file and after not in (["text.html"], ["link.html"]):
+        return None
+    before = words[: index - anonymous]
+    late = len(before) > (not anonymous) and before[-1].upper() == "LATE"
+    return Entry(
+        name,
+        owner=f"anon_{word}" if anonymous else word,
+        owner_name="_".join(before[:-1] if late else before),
+        late=late,
+        file="_".join(after[1:]) if has_file else after[0],
+        joins=True,
+        renamed=True,
+        submitted=float(after[0][:15]) if has_file else None,  # attachments are numbered as they come in
+        is_numbered=True,
+    )
 
 
 def moodle(name: str) -> Entry | None:
