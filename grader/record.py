@@ -1,7 +1,7 @@
 """A learner's result: what the store keeps, the files hold and every report shows.
 
-    {"id", "learner", "name", "together", "attempt", "late", "source", "feedback", "digest", "score", "complete",
-     "submitted", "when", "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
+    {"id", "learner", "name", "account", "together", "attempt", "late", "source", "feedback", "digest", "score",
+     "complete", "submitted", "when", "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
      "previous": null or {"score", "lessons": {LESSON: score}, "when"},
      "overrides": {LESSON: {"score", "says", "by", "when", "digest", "instead_of"}},
      "lessons": {LESSON: the object of `learn check --json`}}
@@ -58,6 +58,7 @@ class Record:
     id: str
     learner: str = ""
     name: str = ""
+    account: str = ""  # a digest of its address, where a platform gives one
     together: tuple[str, ...] = ()
     attempt: int = 1
     late: bool = False

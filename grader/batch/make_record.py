@@ -19,6 +19,7 @@ LACKING = ("missing", "grader-error")
 MAX_KEPT_CHARS = 1 << 16  # of the source of one lesson, for pages that show it
 DOUBTS = (JUDGED, UNDECIDED, BACKDATED)  # in notes
 MAX_ROW_BYTES = 15 << 20  # of a result as JSON: a row of the store has at most MAX_VALUE_BYTES
+OF_ANOTHER_ACCOUNT = "What was graded before here came from another account, and is not kept."
 OF_EARLIER = "This is of the hand-in graded on"  # and when
 
 
@@ -67,6 +68,7 @@ def make_record(
         id=learner.id,
         learner=learner.learner,
         name=learner.name,
+        account=learner.account,
         together=tuple(learner.together),
         attempt=learner.attempt,
         late=learner.late,
@@ -127,10 +129,12 @@ def combine(new: Record, old: Record, when: str, attempts: str, *, otherwise: bo
     """Return the record of a hand-in that replaces another, graded at *when*.
 
     "merge" keeps the old result of lessons that the new one lacks, "best" also those that scored higher. Where that was
-    graded *otherwise*, by another course or with other settings, a note says so.
+    graded *otherwise*, by another course or with other settings, a note says so. Of another account nothing is kept.
     """
     if attempts not in ("merge", "best"):
         return new
+    if new.account and old.account and new.account != old.account:
+        return replace(new, notes=(*new.notes, OF_ANOTHER_ACCOUNT))
     note = f"{OF_EARLIER} {when[:16].replace('T', ' ')}."
     results = []
     for name, now in new.lessons.items():

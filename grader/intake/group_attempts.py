@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -34,6 +35,7 @@ def _make_learner(group: Sequence[Entry]) -> Learner:
         first.owner or first.stem,
         tuple(replace(entry, file=file) for file, entry in zip(files, group, strict=True) if file),
         name=first.owner_name,
+        account=hashlib.sha256(fold_id(first.address).encode()).hexdigest()[:16] if first.address else "",
         late=any(entry.late for entry in group),
         together=first.together,
         notes=tuple(choice_note(taken[plain], [old]) for plain, old in older if kind_of(old)),
@@ -66,19 +68,29 @@ def match_roster(learners: Sequence[Learner], roster: Roster) -> list[Learner]:
 
 
 def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Learner], list[Person | None]]:
-    """Return the hand-ins, with a note where an id is not the owner's, and the person to whom the ids of each lead."""
+    """Return the hand-ins, with a note where an id is not the owner's, and the person to whom the ids of each lead.
+
+    Anybody may write another's number into an account. Where the roster has another address for that person the number
+    alone leads to nobody, but the name that goes with it may say that it is theirs.
+    """
     by_address = [roster.find([one.first.address]) for one in learners]
     addressed = {person.id for person in by_address if person}
     noted: list[Learner] = []
     found: list[Person | None] = []
     for one, known in zip(learners, by_address, strict=True):
         person = roster.find([one.id])
-        if person and one.first.address and person is not known and (known or person.id in addressed):
+        others = known or (person and person.id in addressed)
+        if person and one.first.address and person is not known and (others or _is_contradicted(one, person, roster)):
             notes = (*one.notes, OF_ANOTHER.format(id=one.id))
             one, person = replace(one, id=one.first.address, notes=notes), None
         noted.append(one)
         found.append(known or person)
     return noted, found
+
+
+def _is_contradicted(one: Learner, person: Person, roster: Roster) -> bool:
+    """Return True if the roster has addresses of a person, and neither the account's nor its name is theirs."""
+    return any("@" in key for key in person.keys) and roster.find_by_name(one.name) is not person
 
 
 def find_missing(roster: Roster, learners: Iterable[Learner]) -> tuple[dict[str, str], ...]:

@@ -75,10 +75,10 @@ class Learner:
     """One hand-in and its owner. `id` is unique in a run; `feedback` names its files there.
 
     With `known`, the id is a person's, so that several hand-ins of one id are attempts of theirs. `owner` is the
-    person's id where the hand-in has another. `earlier` are their other attempts, newest first, from which lessons are
-    taken that this one lacks, or with `best` those that score higher. Of a repository the newest commit not later than
-    `before` is read (0: no limit). `together` are the ids of the other members of a group, each of whom is a learner
-    with the same hand-in.
+    person's id where the hand-in has another, and `account` a digest of the account's address, empty where none is
+    known. `earlier` are their other attempts, newest first, from which lessons are taken that this one lacks, or with
+    `best` those that score higher. Of a repository the newest commit not later than `before` is read (0: no limit).
+    `together` are the ids of the other members of a group, each of whom is a learner with the same hand-in.
     """
 
     id: str
@@ -94,6 +94,7 @@ class Learner:
     known: bool = False
     earlier: tuple[Learner, ...] = ()
     best: bool = False
+    account: str = ""
     submitted: float | None = None  # orders hand-ins of one person, as the entries' does
     when: float | None = None  # it was handed in, in seconds since 1970; None if that is not known
 

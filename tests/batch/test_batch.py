@@ -218,6 +218,19 @@ def test_a_newer_hand_in_leaves_the_lessons_that_it_lacks(attempts, scores):
     assert record.score == mean_score(record.lessons.values())
 
 
+def test_of_another_account_no_lesson_stays():
+    """Whoever had the number before, their lessons are not this one's; an account that is not known tells nothing."""
+    old = make_record(learner("ann"), [result(9.0), result(8.0, lesson="argmax_2d")], digest="d")
+    new = make_record(learner("ann"), [result(3.0), result(None, "missing", "argmax_2d")], digest="e")
+
+    def lessons(theirs: str, own: str) -> list[float | None]:
+        both = replace(new, account=own), replace(old, account=theirs)
+        return [lesson.score for lesson in combine(*both, "2026-11-20", "merge").lessons.values()]
+
+    assert lessons("mallory", "ann") == [3.0, None]
+    assert lessons("ann", "ann") == lessons("", "ann") == lessons("mallory", "") == [3.0, 8.0]
+
+
 def test_a_hand_in_that_cannot_be_read_replaces_no_result():
     """The earlier lessons stay, and the problem is told."""
     old = make_record(learner("ann"), [result(9.0)], digest="d")

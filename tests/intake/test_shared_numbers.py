@@ -31,14 +31,30 @@ def test_a_number_leads_to_nobody_whose_own_address_handed_in(tmp_path: Path) ->
     (tmp_path / "roster.csv").write_text("id,name,email\n1001,Eve,eve@a.edu\n1002,Bob,bob@a.edu\n1003,Ada,ada@a.edu\n")
     roster = Roster.read(tmp_path / "roster.csv")
 
-    def match(*owners: tuple[str, str]) -> list[tuple[str, int]]:
-        entries = [Entry(f"s{at}", owner=owner, address=address) for at, (owner, address) in enumerate(owners)]
+    def match(*owners: tuple[str, ...]) -> list[tuple[str, int]]:
+        entries = [
+            Entry(f"s{at}", owner=owner, address=address, owner_name=" ".join(name))
+            for at, (owner, address, *name) in enumerate(owners)
+        ]
         return [(one.id, len(one.notes)) for one in match_roster(group_entries(entries), roster)]
 
     bob = ("bob@a.edu", "bob@a.edu")
     assert match(bob, ("1002", "eve@a.edu")) == [("1002", 0), ("1001", 1)]
     assert match(bob, ("1002", "eve@home.net")) == [("1002", 0), ("eve@home.net", 1)]
-    assert match(("1002", "bob@home.net"), ("1003", "")) == [("1002", 0), ("1003", 0)]
+    assert match(("1002", "bob@home.net", "Bob"), ("1003", "")) == [("1002", 0), ("1003", 0)]
+
+
+def test_a_number_leads_to_nobody_whose_address_and_name_are_others(tmp_path: Path) -> None:
+    """Who is absent gets nobody's mark; without addresses in the roster the number is all that there is."""
+    entry = Entry("s1", owner="1003", address="eve@home.net", owner_name="Eve")
+
+    def match(text: str) -> list[str]:
+        (tmp_path / "roster.csv").write_text(text)
+        found = match_roster(group_entries([entry]), Roster.read(tmp_path / "roster.csv"))
+        return [one.id for one in found]
+
+    assert match("id,name,email\n1003,Ada,ada@a.edu\n") == ["eve@home.net"]
+    assert match("id,name\n1003,Ada\n") == ["1003"]
 
 
 def test_a_number_that_is_an_address_of_another_is_dropped() -> None:
