@@ -38,6 +38,7 @@ INSTEAD = {
     "wrong-parts": "`{function}` returns the right parts in another order.",
     "inverted": "`{function}` answers the opposite.",
     "sees-too-much": "The answer of `{function}` depends on a part of its input that it must not see.",
+    "changes-arguments": "`{function}` changes what it was given.",
     "not-repeatable": "`{function}` gives another answer when it is called again.",
     "shared-default": "A default of `{function}` is shared by all calls.",
     "shared-state": "An object of `{function}` is wrong once another one has been made.",

@@ -16,7 +16,7 @@ GENERIC_MISTAKES = frozenset({
     "exception", "timeout", "out-of-memory", "crashed", "syntax-error", "unreadable-file", "wrong-signature",
     "wrong-format", "forbidden-call", "returned-none", "randomness", "wrong-default", "no-gradient", "wrong-gradient",
     "no-influence", "all-zero", "wrong-factor", "wrong-scale", "wrong-weights", "wrong-order", "wrong-parts",
-    "inverted", "sees-too-much", "not-repeatable", "shared-state",
+    "inverted", "sees-too-much", "changes-arguments", "not-repeatable", "shared-state",
 })
 # fmt: on
 

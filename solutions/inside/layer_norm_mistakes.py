@@ -57,6 +57,8 @@ mistake("ln-no-sqrt", "You divide by the variance and not by its root: a spread 
         "Take the square root of var + eps.", root="var + eps")
 mistake("ln-eps-squared", "eps is squared before it is added: so it is nearly nothing.", "Add eps itself.",
         root="torch.sqrt(var + eps**2)")
+mistake("ln-eps-as-least", "eps is taken for the least variance, and not added to it.", "Take the root of var + eps.",
+        root="torch.sqrt(var.clamp(min=eps))")
 
 # --- the mean
 mistake("ln-rms", "The mean is not taken off, as in RMSNorm.", "Subtract the mean, and take the variance around it.",
@@ -131,6 +133,8 @@ for number in ("1e-6", "1e-8", "1e-3"):
             "Use the argument `eps`; its default is 1e-5.", coding=number, size=f"torch.sqrt(square + {number})")
 mistake("ln-other-eps", "Your eps is 1e-5 whatever is asked for.", "Use the argument `eps`.", coding="1e-5",
         size="torch.sqrt(square + 1e-5)")
+mistake("ln-eps-as-least", "eps is taken for the least mean square, and not added to it.",
+        "Take the root of the mean of x², plus eps.", size="torch.sqrt(square.clamp(min=eps))")
 mistake("ln-multiplied", "You multiply with the root of the mean square, where it is to divide: large tokens come out "
         "larger.",
         "Divide by it, or multiply with `rsqrt`.", shrink="x * size")

@@ -175,6 +175,37 @@ def softmax(x, dim=-1):
     assert found.says.endswith("(Besides, the arguments are changed.)")
 
 
+ATTENTION = """
+import torch
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    {first}
+    scores = q @ k.transpose(-2, -1)
+    {then}
+    if mask is not None:
+        scores = scores.masked_fill(~mask, {fill})
+    return torch.softmax(scores, dim={dim}) @ {values}
+"""
+SCALED = {"first": "q = q / q.size(-1) ** 0.5", "then": "", "fill": 'float("-inf")', "dim": -1, "values": "v"}
+
+
+@pytest.mark.parametrize(
+    "changes, ids, besides",
+    [
+        ({"first": "q /= q.size(-1) ** 0.5", "dim": -2}, ["at-softmax-queries", "at-in-place"], ""),
+        ({"then": "q *= 2", "dim": -2}, ["at-softmax-queries"], " (Besides, the arguments are changed.)"),
+        ({"fill": "0.0", "values": "v.detach()"}, ["at-mask-as-zero-score"], " (Besides, no gradient reaches `v`.)"),
+    ],
+    ids=["both known", "another change", "no gradient"],
+)
+def test_what_is_changed_or_cut_off_is_told_beside_a_mistake(launcher, changes, ids, besides):
+    """Torch refuses a gradient where an input is changed in place: those errors hide no other mistake."""
+    found = judge_source(launcher, "attention", ATTENTION.format(**SCALED | changes)).mistakes
+
+    assert [mistake.id for mistake in found] == ids
+    assert found[0].says.endswith(besides) and ("Besides" in found[0].says) == bool(besides)
+
+
 @pytest.mark.slow
 def test_a_mistake_that_two_functions_show_is_told_once(launcher):
     """Where it does not hold is asked otherwise of `train` than of `train_step`; all else that is said is the same."""

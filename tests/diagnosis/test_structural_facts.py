@@ -60,6 +60,11 @@ def scaled_by_the_batch(q, k, v, mask=None):
     return attend(q, k, v, mask) * len(q)
 
 
+def changing(q, k, v, mask=None):
+    v *= 2
+    return attend(q, k, v, mask, weights=torch.exp)
+
+
 def future_seen(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     return x.mean(1, keepdim=True) @ w_o.T + x @ w_v.T
 
@@ -82,6 +87,7 @@ SHOWS = "With the identity for `v`, which shows the weights"
         (reversed_keys, f"{SHOWS}: Every column is there, in another order"),
         (with_noise, "A second call with the same arguments gives another answer"),
         (cut_off, "No gradient reaches `q`, though"),
+        (changing, "A call changes `v`, which it was given."),
         (scaled_by_the_batch, "The first sequence of a batch is answered otherwise when it is alone"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from grader.judge.diagnosis.changed_arguments import changed_arguments
 from grader.judge.diagnosis.circumstances import IN_ARGUMENTS
 from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
 from grader.judge.diagnosis.mistake_outputs import (
     MOST_PAIRS,
+    NO_EVIDENCE,
     MistakeOutputs,
     Observations,
     agree,
@@ -23,7 +25,7 @@ from grader.judge.diagnosis.mistake_outputs import (
 )
 from grader.judge.diagnosis.nearest_mistake import changes_arguments, find_absent, find_nearest
 from grader.judge.diagnosis.output_format import reformat
-from grader.judge.diagnosis.structural_facts import find_facts, sizes_in
+from grader.judge.diagnosis.structural_facts import find_facts, missing_gradients, sizes_in
 from grader.judge.mistakes.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import Raised, same
@@ -103,6 +105,9 @@ class Diagnostician:
         if {each.id for each in mistakes} <= {*beside}:  # which are told there
             mistakes = self._explain_with_called(matcher, beside) or mistakes
         diagnosis.named = self._name(mistakes) or self._name_nearest(matcher, diagnosis)
+        if not diagnosis.named and changed_arguments(self.outputs, seen):
+            matcher = MistakeMatcher(self.outputs, self._forgive_changes(seen))
+            diagnosis.named = self._name(self.explain(matcher, asides=False)) or self._name_nearest(matcher, diagnosis)
         if diagnosis.named:
             return diagnosis
         changed, notes = self._reformat(seen)
@@ -144,6 +149,9 @@ class Diagnostician:
             but = ""
         if not absent and changes_arguments(matcher, nearest[0]):
             but = " (Besides, the arguments are changed.)"
+        elif lost := [] if absent else missing_gradients(self.outputs, seen, nearest[0].misfits)[1]:
+            # of which it is cut off is the submission's choice: no more is told than fits into few bits
+            but = f" (Besides, no gradient reaches `{lost[0]}`{' and more' if lost[1:] else ''}.)"
         return self._name(mistakes, but, absent[-1:])
 
     def explain(self, matcher: MistakeMatcher, *, asides: bool = True, rare: bool = True) -> list[Mistake]:
@@ -277,6 +285,13 @@ class Diagnostician:
         asked = [probe for probe in self.probes if aside or not probe.aside]
         both = [(probe, seen[probe.name], self.outputs.reference(probe)) for probe in asked]
         return [(found, expected) for probe, found, expected in both if not agree(found, expected, probe)]
+
+    def _forgive_changes(self, seen: Observations) -> Observations:
+        """Return the observations without errors where gradients are asked for: torch lets no input be changed then."""
+        probes = zip(self.probes, self.outputs.special, strict=True)
+        asked = {probe.name: probe for probe, special in probes if "in its gradients" in special}
+        failed = {name for name, probe in asked.items() if is_error(seen[name], self.outputs.reference(probe))}
+        return {name: NO_EVIDENCE if name in failed else found for name, found in seen.items()}
 
     def _reformat(self, seen: Observations) -> tuple[Observations, list[str]]:
         """Return the observations in the form that was asked for, and for each probe what had to be changed."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.judge.diagnosis.changed_arguments import only_changes_arguments
 from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
 from grader.judge.diagnosis.mistake_outputs import agree
 from grader.judge.mistakes.mistake_set import Mistake, Probe
-from grader.judge.values.compare import same
 
 MAX_TOGETHER = 2  # mistakes at once: of three some fit almost anything
 
@@ -75,14 +75,8 @@ def changes_arguments(matcher: MistakeMatcher, nearest: Nearest) -> bool:
 
 def _changes_arguments(matcher: MistakeMatcher, mistakes: int, probe: Probe) -> bool:
     outputs, number = matcher.outputs, matcher.outputs.probes.index(probe)
-    calls = [each for each in outputs.transcripts[probe].submission if each.operation == "call"]
-    seen, answer = matcher.seen[probe.name], outputs.answer(number, mistakes & outputs.reached[number])
-    right = outputs.reference(probe)
-    if len(calls) != 1 or not all(isinstance(each, dict) and "after" in each for each in (seen, answer, right)):
-        return False
-    before = [calls[0].content["args"], calls[0].content["kwargs"]]
-    is_left_alone = all(same(each["after"], before, 0.0) for each in (answer, right))
-    return is_left_alone and same(seen["value"], answer["value"], probe.atol) and not same(seen["after"], before, 0.0)
+    answer = outputs.answer(number, mistakes & outputs.reached[number])
+    return only_changes_arguments(outputs, probe, matcher.seen[probe.name], answer)
 
 
 def _is_either(matcher: MistakeMatcher, number: int, whole: int, left: int) -> bool:

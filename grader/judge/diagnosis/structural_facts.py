@@ -10,9 +10,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.judge.diagnosis.ask_again import ask_again
+from grader.judge.diagnosis.changed_arguments import CHANGED, changed_arguments
 from grader.judge.diagnosis.changed_call import ChangedCall, identity_like, other, other_at_end
 from grader.judge.diagnosis.mistake_outputs import MistakeOutputs, Observations, agree
 from grader.judge.errors import LearnerError
+from grader.judge.mistakes.mistake_set import Probe
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import is_array, same, to_numpy
@@ -31,7 +33,7 @@ MAX_LARGER = 64  # times the right answer: two dozen more answers that are large
 
 def find_facts(outputs: MistakeOutputs, subject: CallableModule, seen: Observations) -> list[Fact]:
     """Return true sentences on what influences a submission's answers; empty if it cannot be called any more."""
-    found, lost = _missing_gradients(outputs, seen)
+    found, lost = missing_gradients(outputs, seen, outputs.probes)
     unused: list[str] = []
     try:
         found = _shared_state(outputs, subject, seen) + found
@@ -41,6 +43,8 @@ def find_facts(outputs: MistakeOutputs, subject: CallableModule, seen: Observati
                 break
     except LearnerError:
         pass
+    if changed := changed_arguments(outputs, seen):
+        found.append(Fact(CHANGED, f"A call changes {_listed(changed)}, which it was given."))
     if lost and set(lost) <= set(unused):  # no gradient reaches what is not used: said once
         found = [fact for fact in found if fact.kind != "no-gradient"]
     return found[:MAX_FACTS]
@@ -66,13 +70,17 @@ def _facts_of_calls(outputs: MistakeOutputs, subject: CallableModule, unused: li
         for name, moved in _influences(call, {name for name, moved in moves.items() if moved}):
             moves[name] = moves.get(name, False) or moved
     unused += [name for name, moved in moves.items() if not moved]
-    names = [f"`{name}`" for name in unused]
-    if len(names) > MAX_NAMED:
-        names[MAX_NAMED:] = [f"{len(names) - MAX_NAMED} more"]
-    if names:
-        listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-        has = "has" if len(names) == 1 else "have"
-        yield Fact("no-influence", f"{listed} {has} no influence: with other values your answer is the same.")
+    if unused:
+        has = "has" if len(unused) == 1 else "have"
+        yield Fact("no-influence", f"{_listed(unused)} {has} no influence: with other values your answer is the same.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return `a`, `b` and `c`: the first few names, and how many there are besides."""
+    shown = [f"`{name}`" for name in names]
+    if len(shown) > MAX_NAMED:
+        shown[MAX_NAMED:] = [f"{len(shown) - MAX_NAMED} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def _some_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[tuple[ChangedCall, frozenset[str]]]:
@@ -232,21 +240,23 @@ def _by_object(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
     return list(parts.values())
 
 
-def _missing_gradients(outputs: MistakeOutputs, seen: Observations) -> tuple[list[Fact], list[str]]:
-    """Name inputs and parameters that no gradient reaches, or say that only gradients are wrong.
+def missing_gradients(
+    outputs: MistakeOutputs, seen: Observations, probes: Sequence[Probe]
+) -> tuple[list[Fact], list[str]]:
+    """Name inputs and parameters that no gradient reaches in these probes, or say that only gradients are wrong.
 
     Returns:
         The fact, if there is one, and what it names.
     """
-    for probe in outputs.probes:
+    for probe in probes:
         for found, expected in _gradients(seen[probe.name], outputs.reference(probe)):
             if found is None:
                 return [Fact("no-gradient", "No gradient reaches any input: your answer is cut off from autograd.")], []
             lost = [key for key, value in expected.items() if is_array(value) and _is_nothing(found.get(key), value)]
             if lost and len(lost) <= MAX_NAMED:
                 names = list(dict.fromkeys(_input_name(key, outputs.mistake_set.parameters) for key in lost))
-                listed = ", ".join(f"`{name}`" for name in names)
-                says = f"No gradient reaches {listed}, though the right answer depends on it."
+                told = ", ".join(f"`{name}`" for name in names)
+                says = f"No gradient reaches {told}, though the right answer depends on it."
                 return [Fact("no-gradient", says)], names
     numbers = range(len(outputs.probes))
     wrong = [n for n in numbers if not agree(seen[outputs.probes[n].name], outputs.answer(n, 0), outputs.probes[n])]

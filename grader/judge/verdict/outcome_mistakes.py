@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from grader.judge.checks.run_checks import NO_TIME_LEFT
+from grader.judge.diagnosis.changed_arguments import CHANGED
 from grader.judge.diagnosis.error_hints import UNKNOWN, hint_for
 from grader.judge.diagnosis.structural_facts import SHARED
 from grader.judge.errors import LearnerError
@@ -33,6 +34,7 @@ ADVICE = {  # on what is regular in wrong answers, by its kind
     "wrong-parts": "Return them in the order of the statement.",
     "inverted": "Turn it round.",
     "sees-too-much": "Look for a sum, a mean or a reshape over an axis that has to stay apart.",
+    CHANGED: "Make a new tensor: `x = x + y` in the place of `x += y`, and no name that ends in `_`.",
     "not-repeatable": "Keep nothing between calls, and draw nothing at random.",
     SHARED: "Keep on `self` what belongs to an object, set in `__init__`: nothing on the class, and nothing global.",
 }
@@ -96,6 +98,8 @@ def name_by_form(function: str, bad: Sequence[CheckResult]) -> list[Named]:
 def name_by_facts(facts: Facts, function: str, found: Sequence[Fact], patterns: Sequence[Fact]) -> list[Named]:
     """Name what is regular in wrong answers that no known mistake explains: the fact that says most.
 
+    That arguments are changed is named beside it: it is no reason for another one.
+
     Args:
         found: What the answers depend on.
         patterns: How the first wrong answer differs.
@@ -106,8 +110,9 @@ def name_by_facts(facts: Facts, function: str, found: Sequence[Fact], patterns: 
         says = f"`{function}`: the default of `{name}` is made once, and what one call puts in it is there in the next."
         return [Named("shared-default", function, says, "Make it in the function, anew in each call.")]
     first = [fact for fact in found if fact.kind == SHARED or fact.kind.endswith("-gradient")]
-    fact = next((fact for fact in (*first, *patterns, *found) if fact.kind), None)
-    return [Named(fact.kind, function, fact.says, ADVICE[fact.kind])] if fact else []
+    told = [fact for fact in (*first, *patterns, *found) if fact.kind]
+    told[1:] = [fact for fact in told[1:] if fact.kind == CHANGED]
+    return [Named(fact.kind, function, fact.says, ADVICE[fact.kind]) for fact in told]
 
 
 def _other_default(facts: Facts, function: str) -> str:
