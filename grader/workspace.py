@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from grader.course.find_course import is_bundled
 from grader.errors import WorkspaceError
-from grader.files import is_file, load_toml, make_folder, read_bounded, read_file, read_whole, replacing
+from grader.files import is_file, load_toml, make_folder, read_bounded, read_file, read_whole, refuse_link, replacing
 from grader.model import Course, Lesson
 
 WORKSPACE_FORMAT = 1
@@ -68,8 +68,8 @@ class Workspace:
         path = self.exercise_path(lesson)
         stub = read_file(lesson.exercise_path).encode()
         with _explain_os_errors(path):
-            work = read_whole(path) if path.exists() else stub
             make_folder(path.parent)  # refuses a link, which would lead the copy elsewhere
+            work = _read_work(path) if os.path.lexists(path) else stub
             backup = _write_backup(path, work) if work != stub else None
             _write(path, stub)
         return backup
@@ -116,17 +116,24 @@ def update(workspace: Workspace, course: Course) -> Changes:
         if os.path.lexists(path):
             kept.append(path)
             continue
-        former = next((old for alias in lesson.aliases if is_file(old := path.with_name(f"{alias}.py"))), None)
+        named = (path.with_name(f"{alias}.py") for alias in lesson.aliases)
+        former = next((old for old in named if is_file(old) and not old.is_symlink()), None)
         stub = read_file(lesson.exercise_path).encode()
         with _explain_os_errors(path):
             make_folder(path.parent)
-            _write(path, read_whole(former) if former else stub)
+            _write(path, _read_work(former) if former else stub)
         written.append(path)
         carried += [path] if former else []
     with _explain_os_errors(root / STATE_FOLDER / WORKSPACE_FILE):
         _write(root / STATE_FOLDER / WORKSPACE_FILE, _workspace_text(course, workspace.way))
     made = Workspace(root, course.id, course.version, way=workspace.way)
     return Changes(made, tuple(written), tuple(kept), tuple(carried))
+
+
+def _read_work(path: Path) -> bytes:
+    """Read a learner's file. Raises OSError for a link, too: in somebody else's folder it may lead out of it."""
+    refuse_link(path)
+    return read_whole(path)
 
 
 def is_workspace(folder: Path) -> bool:

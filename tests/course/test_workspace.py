@@ -104,6 +104,23 @@ def test_a_renamed_lesson_begins_with_the_work_under_its_former_name(root, tmp_p
     assert (root / "more/spread.py").read_text() == (root / "more/variance.py").read_text() == "mine"
 
 
+def test_a_link_under_a_former_name_leads_to_no_work(root, tmp_path):
+    """In somebody else's folder it may lead to a file of one's own, which a hand-in would take along."""
+    (root / "more").mkdir(parents=True)
+    (tmp_path / "secret").write_text("mine alone")
+    (root / "more/variance.py").symlink_to(tmp_path / "secret")
+    course = load(make_course(tmp_path / "course", {"lessons/more/spread.md": front("spread", aliases='"variance"')}))
+
+    changes = create(root, course)
+    assert changes.carried == () and "mine alone" not in (root / "more/spread.py").read_text()
+
+    (root / "more/spread.py").unlink()
+    (root / "more/spread.py").symlink_to(tmp_path / "secret")
+    with pytest.raises(WorkspaceError, match="is a link"):
+        find(root).reset(course.lessons["spread"])
+    assert not list(root.glob("more/*.bak*")) and (tmp_path / "secret").read_text() == "mine alone"
+
+
 def test_a_workspace_is_found_from_any_folder_in_it(course, root):
     """The search goes up through the parents."""
     create(root, course)
