@@ -13,12 +13,12 @@ from typing import Any
 from grader.batch.code_pages import parse_kept
 from grader.batch.outputs import Outputs, parse_record
 from grader.batch.results import Results, facts_of, read_settings
-from grader.batch.results_folder import store_path
+from grader.batch.results_folder import Overrides, store_path
 from grader.batch.settings import differences, key_of, make_settings
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
 from grader.intake.roster import fold_id
-from grader.model import Course
+from grader.model import Course, Override
 from grader.similarity import read_fingerprints
 from grader.store.class_store import ClassStore, Result
 
@@ -67,11 +67,7 @@ class Merge:
         self._begin(expected)
         new = {name: one for name, one in chosen.items() if name not in before or before[name].at < one[1].at}
         self.results.list_only({*before, *chosen})
-        known = self.results.overrides
-        said = [(name, own) for part in self.parts for name, own in part.overrides().items()]
-        self.results.override(
-            [(name, of, one) for name, own in said for of, one in own.items() if of not in known.get(name, {})]
-        )
+        self.results.override(_newer_words(self.parts, self.results.store))
         for part, result in new.values():
             self._copy(part, result)
         lacking = tuple(name for name in expected if name not in chosen and name not in before)
@@ -118,6 +114,16 @@ class Merge:
         """Close the parts and the results."""
         self._open.close()
         self.results.close()
+
+
+def _newer_words(parts: Sequence[ClassStore], target: ClassStore) -> Overrides:
+    """Return a human's last word on each lesson of a hand-in, if it is later than that in *target*; or taken back."""
+    last = {(name, lesson): one.when for name, lesson, one in target.last_words()}
+    said: dict[tuple[str, str], Override] = {}
+    for name, lesson, one in (word for part in parts for word in part.last_words()):
+        if one.when > last.get((name, lesson), ""):
+            said[name, lesson], last[name, lesson] = one, one.when
+    return [(name, lesson, one) for (name, lesson), one in said.items()]
 
 
 def _find_stores(paths: Sequence[Path], target: Path) -> list[Path]:

@@ -45,7 +45,7 @@ def move_aside(path: Path) -> tuple[Path | None, Overrides]:
         return None, []
     store = ClassStore.existing(path)  # rolls back what a killed run left
     is_empty = not store.states()
-    said = [(name, lesson, one) for name, own in store.overrides().items() for lesson, one in own.items()]
+    said = store.last_words()
     store.close()
     if is_empty:
         path.unlink()

@@ -193,19 +193,20 @@ class ClassStore:
     # ---- a human's word
 
     def overrides(self) -> dict[str, dict[str, Override]]:
-        """Return what a human said of hand-ins, by id and lesson."""
+        """Return what a human said of hand-ins, by id and lesson; what was taken back is left out."""
+        found: dict[str, dict[str, Override]] = {}
+        for hand_in, lesson, override in self.last_words():
+            if override.score is not None:
+                found.setdefault(hand_in, {})[lesson] = override
+        return found
+
+    def last_words(self) -> list[tuple[str, str, Override]]:
+        """Return what a human said last of each lesson of a hand-in; without a score, that it was taken back."""
         query = """
             SELECT id, lesson, score, says, by, at, digest FROM overrides
             WHERE number IN (SELECT max(number) FROM overrides GROUP BY id, lesson) ORDER BY number
         """  # each change of mind adds a row
-        found: dict[str, dict[str, Override]] = {}
-        for hand_in, lesson, override in self._database.read(_to_override, query, ()):
-            found.setdefault(hand_in, {})[lesson] = override
-        counting = {
-            hand_in: {lesson: one for lesson, one in own.items() if one.score is not None}
-            for hand_in, own in found.items()
-        }
-        return {hand_in: own for hand_in, own in counting.items() if own}
+        return self._database.read(_to_override, query, ())
 
     def add_overrides(self, overrides: Iterable[tuple[str, str, Override]]) -> None:
         """Keep what a human says of hand-ins: id, lesson, override."""

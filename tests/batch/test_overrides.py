@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from support.hand_ins import SUMS, TINY, write
 
+from grader.batch import results_folder
 from grader.batch.make_record import GradedHandIn, make_record
 from grader.batch.merge import Merge
 from grader.batch.outputs import Outputs
@@ -125,6 +126,23 @@ def test_it_survives_what_is_graded_after_it(out, tmp_path):
         merge.join()
         merge.results.finish()
     assert scores(tmp_path / "whole")["ann"]["moving_average"] == 9.5
+
+
+def test_the_last_word_counts_after_a_merge(out, tmp_path, monkeypatch):
+    """What was taken back in the joined results does not come back from a part; of two parts the later word counts."""
+    for at, words in enumerate((ANN + SAY, (*ANN, "--score", "2", "--say", "copied"))):
+        monkeypatch.setattr(results_folder, "utc_now", lambda at=at: f"2026-11-28T10:00:0{at}+00:00")
+        call(out, *words)
+        shutil.copytree(out, tmp_path / f"part{at}")
+    for number, parts in enumerate((["part0", "part1"], ["part1", "part0"])):
+        whole = tmp_path / f"whole{number}"
+        call(whole, "merge", *(str(tmp_path / part) for part in parts), "--out", "{out}")
+        assert scores(whole)["ann"]["moving_average"] == 2.0
+
+    monkeypatch.setattr(results_folder, "utc_now", lambda: "2026-11-28T11:00:00+00:00")
+    call(whole, *ANN, "--undo")
+    call(whole, "merge", str(out), "--out", "{out}")
+    assert scores(whole)["ann"]["moving_average"] == 1.0
 
 
 def test_a_run_that_begins_anew_keeps_a_humans_word(out):
