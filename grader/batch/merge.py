@@ -91,7 +91,8 @@ class Merge:
         return chosen, tuple(sorted(name for name, count in counts.items() if count > 1))
 
     def _begin(self, expected: Sequence[str]) -> None:
-        found = {key: _union(facts["found"][key] for facts in self.facts) for key in ("ignored", "missing", "unlisted")}
+        keys = ("ignored", "missing", "unlisted", "older")
+        found = {key: _union(facts["found"].get(key, []) for facts in self.facts) for key in keys}
         graded = {fold_id(result.learner) for part in self.parts for result in part.results()}
         found["missing"] = [one for one in found["missing"] if fold_id(one["id"]) not in graded]
         started = min(facts["started"] for facts in self.facts)

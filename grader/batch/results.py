@@ -100,6 +100,7 @@ def head_of(store: ClassStore) -> dict[str, Any]:
         "ignored": found["ignored"],
         "missing": found["missing"],
         "unlisted": found["unlisted"],
+        "older": found.get("older", []),
         "started": facts["started"],
         "finished": facts.get("finished"),
         "similar": facts.get("similar") or [],

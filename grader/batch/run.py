@@ -210,7 +210,8 @@ class Run:
         there = {person.id for person in people.values() if person}
         self.missing = [one for one in found.missing if one["id"] not in there]  # but those with a result
         strangers = [name for name, person in people.items() if person is None]
-        return {"ignored": found.ignored, "missing": self.missing, "unlisted": [*found.unlisted, *strangers]}
+        unlisted = [*found.unlisted, *strangers]
+        return {"ignored": found.ignored, "missing": self.missing, "unlisted": unlisted, "older": self.older}
 
     def _start(self) -> None:
         self._executor = make_executor(self.plan.engine, self.course, self.settings, self.plan.jobs, self._total)

@@ -69,7 +69,13 @@ class Titles(TypedDict):
     lessons: dict[str, str]
 
 
-class Found(TypedDict):
+class Left(TypedDict, total=False):
+    """Ids of hand-ins that were left, since what was graded is newer; earlier versions did not store them."""
+
+    older: list[str]
+
+
+class Found(Left):
     """How the hand-ins were found: `missing` are people of the roster, as "id" and "name"."""
 
     ignored: list[str]

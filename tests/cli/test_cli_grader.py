@@ -178,6 +178,8 @@ def test_an_older_hand_in_never_replaces_a_newer_one_unasked(tmp_path):
     done = run("run", first, *words, "--resume")
 
     assert "Older than what was graded" in done.stderr and records(out)["1"]["score"] == 10.0, done.stderr
+    assert "until --older" in (out / "report.html").read_text()
+    assert json.loads((out / "results.json").read_text())["older"] == ["1"]
     assert "until --resume" not in done.stderr and "not graded" not in done.stdout  # and `grader export` goes on
     done = run("run", first, *words, "--resume", "--older", "--attempts", "last")
     assert records(out)["1"]["score"] < 10.0 and records(out)["1"]["previous"]["score"] == 10.0

@@ -222,6 +222,7 @@ def _people(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
     failed = cut(class_learners.find_failures(tally), MAX_LISTED)
     missing = [{"id": str(one.get("id", "")), "name": str(one.get("name") or "")} for one in head.get("missing") or ()]
     odd = [("Handed in, but not in the roster", head.get("unlisted"))]
+    odd += [("Older than what was graded, whose result stays until --older", head.get("older"))]
     odd += [("Left out, of no known kind", head.get("ignored"))]
     return {
         "hands": hands,
