@@ -65,10 +65,10 @@ class TransformerBlock(nn.Module):
         x: shape (B, T, D), float32, on the device of the parameters,
            contiguous or a slice of a larger tensor. Scores may be as low as
            −2000, or exactly 0, or both.
-        mask: None, or a Boolean tensor that broadcasts to (B, H, T, T),
-           True = this query may attend to this key. Every query has at
-           least one key that it may attend to. The block makes no mask of
-           its own: it is causal when the mask is.
+        mask: None, or a Boolean tensor of two axes or more that broadcasts
+           to (B, H, T, T), True = this query may attend to this key. Every
+           query has at least one key that it may attend to. The block makes
+           no mask of its own: it is causal when the mask is.
 
     Returns
         only the output: a new tensor of shape (B, T, D). `x` is not

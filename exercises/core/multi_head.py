@@ -90,12 +90,12 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
            torch.nn.Linear: y = x Wᵀ.
         num_heads: H, an integer that divides D.
         mask: None (every query may attend to every key), or a Boolean
-           tensor that broadcasts to (B, H, T, T): rows are queries, columns
-           are keys, and True = this query may attend to this key. So (T, T)
-           serves all sequences and heads alike, (B, 1, 1, T) hides each
-           sequence's padding, (B, 1, T, T) is one mask for each sequence. A
-           blocked key gets weight exactly 0. Every query has at least one
-           key that it may attend to.
+           tensor of two axes or more that broadcasts to (B, H, T, T): rows
+           are queries, columns are keys, True = this query may attend to
+           this key. So (T, T) serves all sequences and heads alike,
+           (B, 1, 1, T) hides each sequence's padding, (B, 1, T, T) is one
+           mask for each sequence. A blocked key gets weight exactly 0.
+           Every query has at least one key that it may attend to.
 
     Returns
         only the output: a new tensor of shape (B, T, D), with the dtype and

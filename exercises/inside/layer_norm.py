@@ -19,7 +19,7 @@ def layer_norm(x, weight, bias, eps=1e-5):
     The variance divides by D, not by D − 1, and eps stands inside the root.
 
     Arguments
-        x: floating-point tensor of shape (..., D): any number of leading
+        x: float32 or float64, of shape (..., D): any number of leading
            axes, also none. Tokens may be far from 0 (near 1000) and their
            spread may be tiny (1e-3 and below).
         weight, bias: shape (D,), dtype and device of x: γ and β.
@@ -52,7 +52,7 @@ def rms_norm(x, weight, eps=1e-5):
     The mean stays where it is, and there is no bias.
 
     Arguments
-        x: floating-point tensor of shape (..., D), as for `layer_norm`.
+        x: float32 or float64, of shape (..., D), as for `layer_norm`.
         weight: shape (D,), dtype and device of x: γ.
         eps: inside the root, as for `layer_norm`.
 

@@ -20,8 +20,8 @@ def cached_attention(q, k, v, cache=None):
     sees the first S − T + i + 1 keys.
 
     Arguments
-        q, k, v: floating-point tensors of shape (B, H, T, d_head), of the T
-           new tokens, T ≥ 1. Scores may be as large as ±1000.
+        q, k, v: floating point (float16 too), shape (B, H, T, d_head), of
+           the T new tokens, T ≥ 1. Scores may be as large as ±1000.
         cache: None where nothing came before; else what an earlier call
            returned: a pair (keys, values), each (B, H, S − T, d_head).
 

@@ -23,7 +23,7 @@ def masked_mean_pool(h, mask):
     neither.
 
     Arguments
-        h: floating-point tensor, shape (B, T, D).
+        h: floating point (bfloat16 too), shape (B, T, D).
         mask: bool, shape (B, T), on the device of h; see above.
 
     Returns

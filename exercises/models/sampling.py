@@ -22,7 +22,7 @@ def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
     renormalised: its ratios stay, and it sums to 1. All else has exactly 0.
 
     Arguments
-        logits: floating-point tensor of shape (B, V), a row for each text.
+        logits: float32 or float64, of shape (B, V), a row for each text.
            Entries are finite and may be as large as ±1000.
         temperature: a float of 0.1 or more.
         top_k: an int of 1 or more, or None: nothing is cut off. A k larger
@@ -58,7 +58,7 @@ def sample_token(probs, u):
     i is chosen with probability probs[i], and never where that is 0.
 
     Arguments
-        probs: floating-point tensor of shape (B, V); each row sums to 1.
+        probs: float32 or float64, of shape (B, V); each row sums to 1.
         u: a tensor of shape (B,) and of the dtype of `probs`, 0 ≤ u < 1:
            one number for each row.
 

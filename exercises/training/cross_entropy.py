@@ -20,7 +20,7 @@ def cross_entropy(logits, targets, ignore_index=-100, label_smoothing=0.0):
     are spread over the rows of a batch.
 
     Arguments
-        logits: floating-point tensor of shape (..., V), the classes on the
+        logits: float32 or float64, of shape (..., V), the classes on the
            last axis; any number of leading axes, also none. Entries are
            finite and may be as large as ±1000.
         targets: int64 tensor of the shape of `logits` without its last

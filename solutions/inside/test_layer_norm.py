@@ -194,9 +194,10 @@ def test_rms_cube(submission, reference, rand):
 @pytest.mark.check(skill="values", points=1, function="rms_norm", needs="test_rms_shape",
                    stage="on tokens with a large mean")  # fmt: skip
 def test_rms_keeps_the_mean(submission, reference, rand):
-    """Leaves the mean of a token where it is."""
+    """Leaves the mean of a token where it is, near 1000 too."""
     x, weight, _ = arguments(rand, 5, 4)
-    assert_matches(submission.rms_norm(x + 3.0, weight), reference.rms_norm(x + 3.0, weight))
+    for offset in (3.0, 1000.0):
+        assert_matches(submission.rms_norm(x + offset, weight), reference.rms_norm(x + offset, weight))
 
 
 @pytest.mark.check(skill="stability", points=2, function="rms_norm", needs="test_rms_shape", stage="on tiny tokens")
