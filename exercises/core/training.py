@@ -70,9 +70,9 @@ def train(model, optimizer, batches):
         model, optimizer: as for `train_step`; the same optimiser serves all
            steps.
         batches: an iterable of pairs (inputs, targets), shape (B, T) and
-           int64 each. It may be a generator, so go through it once, in its
-           order and to its end, with one step for each batch. B and T may
-           differ from one batch to the next.
+           int64 each. It may be a generator, and empty: go through it once,
+           in its order and to its end, with one step for each batch. B and
+           T may differ from one batch to the next.
 
     Returns
         a list with one Python float for each batch, in order: what

@@ -256,8 +256,7 @@ mistake("tr-grad-blocked", "The optimizer steps, but no gradient ever reaches th
         "Call `backward` on the loss exactly as it came out of the model's logits.", pull="pass")
 alone("tr-grad-blocked", "`backward` finds nothing to follow: on the way from the parameters to the loss something "
       "cuts the graph, such as `argmax`, `.detach()`, `.data`, `.item()`, numpy or `torch.tensor(...)`.", "Stay with "
-      "differentiable tensor operations from `model(inputs)` to the loss.", coding="backward raises",
-      forward="model(inputs).detach()")
+      "tensor operations from `model(inputs)` to the loss.", coding="backward raises", forward="model(inputs).detach()")
 NO_GRAD = "with torch.no_grad():\n    logits = model(inputs)"
 alone("tr-grad-blocked", "The model runs under `torch.no_grad()`, so `backward` has nothing to follow.",
       "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.", coding="no_grad", forward=NO_GRAD)
@@ -421,7 +420,6 @@ mistake, alone, right = train.mistake, train.alone, train.alternative
 CALL = "train_step(model, optimizer, inputs, targets)"
 ADD = f"losses.append({CALL})"
 WHOLE_LOOP = "Go through all batches, and put `return` after the loop."
-EVERY = "Take out the `break`: every batch has its step, whatever its loss."
 mistake("tr-first-batch-only", "The loop stops after the first batch: there is a `break` (or a `return`) inside it.",
         WHOLE_LOOP, coding="break", append=f"{ADD}\nbreak")
 alone("tr-first-batch-only", "The loop stops after the first batch: the `return` is inside it.", coding="return",
@@ -453,9 +451,9 @@ for id, says, suggests, changes in (
      "`optimizer.step()` for each batch, inside the loop.", HELD | {"finish": "optimizer.step()\nreturn losses"}),
 ):
     mistake(id, says, suggests, only=("how the batches are used",), **changes)
-mistake("tr-early-stop", "The loop ends before the last batch, where the loss is small or rises.", EVERY,
-        coding="by some rule", only=("whether the loss ends it", "train_losses"),
-        append=f"{ADD}\nif losses[-1] < 1e-4:\n    break")
+mistake("tr-early-stop", "The loop ends before the last batch, where the loss is small or rises.", "Take out the "
+        "`break`: every batch has its step, whatever its loss.", coding="by some rule",
+        only=("whether the loss ends it", "train_losses"), append=f"{ADD}\nif losses[-1] < 1e-4:\n    break")
 for when, stop in (("rises", "len(losses) > 1 and losses[-1] > losses[-2]"), ("is small", "losses[-1] < 0.1")):
     alone("tr-early-stop", f"The loop ends before the last batch: it stops when the loss {when}.",
           coding=f"when the loss {when}", append=f"{ADD}\nif {stop}:\n    break")
@@ -464,6 +462,8 @@ alone("tr-losses-not-kept", "Every step is taken, but the list that you return s
 # An average is the only way in which batches of unequal size could be weighed wrongly here.
 mistake("tr-unweighted-average", "You return one average instead of the list. It would mislead, too: the mean of batch "
         "means counts a token in a small batch for more.", ALL_LOSSES, finish="sum(losses) / len(losses)")
+alone("tr-unweighted-average", "In the place of each loss you return the mean of all so far.", ALL_LOSSES,
+      coding="so far", finish="[sum(losses[: n + 1]) / (n + 1) for n in range(len(losses))]")
 alone("tr-last-loss-only", "You return the last loss alone.", ALL_LOSSES, finish="losses[-1] if losses else None")
 
 # --- just as right

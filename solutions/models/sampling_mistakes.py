@@ -163,6 +163,9 @@ mistake("gn-topp-not-unsorted", "What top_p removes is brought back by `gather` 
 mistake("gn-topp-batch-order", "All rows are cut by the first row's order and sums.", TOP_P,
         sort="probs[:, probs[0].argsort(descending=True)], probs[0].argsort(descending=True).expand_as(probs)",
         before="(ranked.cumsum(dim=-1) - ranked)[:1]")
+mistake("gn-topp-batch-order", "All rows are brought back by the first row's order: what is kept goes to other tokens.",
+        "Each row has an order of its own.", coding="the way back",
+        restore="torch.zeros_like(probs).scatter(-1, order[:1].expand_as(order), nucleus)")
 mistake("gn-topp-ignored", "`top_p` is not used.", TOP_P, asked_p="False")
 mistake("gn-topp-before-topk", "top_p is taken of the probabilities before top_k: what top_k left is not renormalised "
         "first, and p keeps more of it.", "First top_k, then the softmax of what is left, then top_p.",
