@@ -9,6 +9,7 @@ import pickle
 import re
 import shutil
 import sqlite3
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -19,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, make_zip, write
 
-from grader.batch.make_record import GradedHandIn, combine, make_record, make_ungraded, mean_score
+from grader.batch.make_record import GradedHandIn, combine, make_record, make_ungraded, mean_score, with_overrides
 from grader.batch.outputs import Outputs
 from grader.batch.processes.process_pool import GradingProcess, ProcessPool
 from grader.batch.results import Results, read_results
@@ -31,7 +32,7 @@ from grader.course import load
 from grader.course.course_files import digest
 from grader.errors import CourseError, StoreError, UsageError
 from grader.intake.learner import Entry, Learner
-from grader.model import LessonResult, Limits
+from grader.model import LessonResult, Limits, Override
 from grader.record import Previous
 from grader.reports.formats.run_summary import RunSummary
 from grader.reports.formats.to_csv import gradebook_head, gradebook_line
@@ -84,9 +85,7 @@ def test_what_was_not_graded_is_no_zero(course, folder):
     assert lines[1] == "'=cmd(),,1,no,our fault,,0,0,no,1,,missing,,grader-error,,\n"
 
 
-@pytest.mark.parametrize(
-    "name", ["=1+1", " =1+1", "\u200b=1+1", "\ufeff@x", "\uff1d1+1", "\u3000\uff0b1", "\xa0-1", "\t1"]
-)
+@pytest.mark.parametrize("name", ["=1+1", " =1+1", "\u200b=1+1", "\ufeff@x", "\uff1d1+1", "\u3000\uff0b1", "\xa0-1"])
 def test_no_cell_of_the_gradebook_is_a_formula(course, name):
     """Blanks that a spreadsheet skips and signs that it takes for others do not get past, in any column."""
     one = replace(make_record(learner("ann"), [result(5.0)], digest="d"), id=name, problem=name)
@@ -103,6 +102,22 @@ def test_a_carriage_return_ends_no_line_of_the_gradebook():
     (head, line) = csv.reader(io.StringIO(text, newline=""))
 
     assert len(head) == len(line) and line[1] == "a b"
+
+
+@pytest.mark.parametrize("sign", ["\x1b[2J", "\x9b2J", "\x1b]0;mine\x07", "\t", "\n", "\r\n", "\0", "\x7f", "\u202e"])
+def test_no_cell_of_the_gradebook_holds_a_control_character(sign):
+    """Whoever prints the file sees text: no order to the terminal, no second line, no turned direction, in any column;
+    and what begins with such a sign is still no formula."""
+    said = Override(3.0, f"x{sign}y", f"Kim{sign}", "2026-11-20T10:00:00", "d")
+    plain = make_record(learner("ann"), [result(5.0)], digest="d")
+    one = replace(plain, id=f"{sign}=1", name=f"a{sign}b", problem=f"c{sign}d")
+    line = gradebook_line(["moving_average"], with_overrides(one, {"moving_average": said}))
+    row = next(csv.reader([line]))
+
+    assert row[0].startswith("'") and row[1][0] + row[1][-1] + row[-1][0] + row[-1][-1] == "abcd" and "Kim" in row[-2]
+    assert (
+        line.endswith("\n") and not any(unicodedata.category(one) == "Cc" for one in line[:-1]) and "\u202e" not in line
+    )
 
 
 # --- the results folder -----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 `status` is one of the record's STATUSES; `score` is that of the whole, and stands only where all of it was scored.
 `points` and `possible` count over the lessons that were checked; `missing` says how many were not handed in; `by hand`
 says which scores a human gave, and the program's. A cell is empty where there is no score: a lesson that was not handed
-in, or one that the grader itself could not check. An empty cell is no zero.
+in, or one that the grader itself could not check. An empty cell is no zero. No cell holds a control character.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from grader.record import Record
 from grader.reports.record_view import number_text, override_texts
+from grader.terminal.text import clean
 
 WAITING = "Of an earlier hand-in: the present one is graded with --resume."
 FORMULA = ("=", "+", "-", "@")
@@ -60,14 +61,18 @@ def _score(score: float | None) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     line = io.StringIO()
-    # the writer does not quote a carriage return, and readers end a line there
-    one_line = (cell.replace("\r", " ") for cell in cells)
-    csv.writer(line, lineterminator="\n").writerow(map(_as_text, one_line))
+    csv.writer(line, lineterminator="\n").writerow(_as_text(_printable(cell)) for cell in cells)
     return line.getvalue()
+
+
+def _printable(cell: str) -> str:
+    """Return a cell as one line that no terminal obeys, whoever prints the file."""
+    # a carriage return becomes a blank first: the writer does not quote it, and `clean` would drop what stands before
+    return clean(cell.replace("\r", " ")).replace("\n", " ")
 
 
 def _as_text(cell: str) -> str:
     """Quote a cell that a spreadsheet would run as a formula: some skip blanks, and take full-width signs for signs."""
     seen = itertools.dropwhile(lambda sign: unicodedata.category(sign)[0] in BLANK, cell)
     first = unicodedata.normalize("NFKC", next(seen, ""))
-    return f"'{cell}" if first.startswith(FORMULA) or cell.startswith(("\t", "\r")) else cell
+    return f"'{cell}" if first.startswith(FORMULA) else cell
