@@ -2,7 +2,8 @@
 
 First by an identifier: the platform's number, the school's, the login, the e-mail address or the part before its "@".
 Then by name: "Lovelace, Ada" is "Ada Lovelace" is "lovelaceada", as Canvas names files. A mark that fits two people,
-and two marks that fit one, are ambiguous: they are reported and nothing is filled in.
+and two marks that fit one, are ambiguous: they are reported and nothing is filled in. Whose row an identifier has found
+has no other mark by name: a namesake of theirs is nobody in the file.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from grader.reports.gradebook.marks import Mark
+
+Find = Callable[[Mark], tuple[set[int], str]]  # the rows that a mark fits, or why that is not certain
 
 
 @dataclass(frozen=True)
@@ -44,27 +47,35 @@ def match(people: Sequence[Person], marks: Iterable[Mark]) -> Matches:
     """Find each mark's person. Of several attempts of one learner the last counts."""
     matches = Matches()
     directory = _Directory(people)
+    left = _pair(_newest(marks, matches.older), directory.find, directory, matches)
+    matches.unknown = _pair(left, directory.find_by_name, directory, matches)
+    matches.without = [person for person in people if person.row not in matches.pairs]
+    return matches
+
+
+def _pair(marks: Iterable[Mark], find: Find, directory: _Directory, matches: Matches) -> list[Mark]:
+    """Pair marks with the rows that `find` gives, which are taken from then on; return the marks that fit none."""
     by_row: dict[int, list[Mark]] = defaultdict(list)
-    for mark in _newest(marks, matches.older):
-        rows, why = directory.find(mark)
+    left = []
+    for mark in marks:
+        rows, why = find(mark)
         if why:
             matches.ambiguous.append((mark, why))
         elif rows:
             by_row[rows.pop()].append(mark)
         else:
-            matches.unknown.append(mark)
-    _pair(by_row, directory.people, matches)
-    matches.without = [person for person in people if person.row not in matches.pairs]
-    return matches
-
-
-def _pair(by_row: dict[int, list[Mark]], rows: dict[int, Person], matches: Matches) -> None:
+            left.append(mark)
     for row, found in by_row.items():
+        if row in matches.pairs:
+            found = [matches.pairs.pop(row), *found]
         if len(found) == 1:
             matches.pairs[row] = found[0]
         else:
             ids = ", ".join(mark.id for mark in found)
-            matches.ambiguous += [(mark, f"{ids} all fit {rows[row].label}") for mark in found]
+            matches.ambiguous += [(mark, f"{ids} all fit {directory.people[row].label}") for mark in found]
+    # an entry of the roster without a hand-in takes no row: its person may have handed in under another id
+    directory.taken |= {row for row, found in by_row.items() if any(mark.attempt for mark in found)}
+    return left
 
 
 def _newest(marks: Iterable[Mark], older: list[Mark]) -> list[Mark]:
@@ -82,10 +93,11 @@ def _newest(marks: Iterable[Mark], older: list[Mark]) -> list[Mark]:
 
 
 class _Directory:
-    """People by row; rows by identifier, by the part before its "@", and by name."""
+    """People by row; rows by identifier, by the part before its "@", and by name. `taken` are rows that have a mark."""
 
     def __init__(self, people: Sequence[Person]) -> None:
         self.people = {person.row: person for person in people}
+        self.taken: set[int] = set()
         self.identifiers: dict[str, set[int]] = defaultdict(set)
         self.before_at: dict[str, set[int]] = defaultdict(set)
         self.names: dict[str, set[int]] = defaultdict(set)
@@ -98,19 +110,29 @@ class _Directory:
                 self.names[key].add(person.row)
 
     def find(self, mark: Mark) -> tuple[set[int], str]:
-        """Return the row of a mark's person, if any; or why it is not certain."""
+        """Return the row that a mark's identifier leads to, if any; or why it is not certain."""
         key = _key(mark.learner)
         rows = self.identifiers.get(key) or self.before_at.get(key) or set()
         if len(rows) == 1:
             other = self.people[next(iter(rows))].name
             if not _is_same_person(mark.name, other):
                 return set(), f"its identifier is that of {other}, its name is not"
+        return self._only(rows)
+
+    def find_by_name(self, mark: Mark) -> tuple[set[int], str]:
+        """Return the row of the only person of a mark's name, unless it is taken; or why it is not certain.
+
+        Of two people of one name the second is not who the first is not: it may be somebody who is not in the file.
+        """
         keys = _name_keys(mark.name) | _name_keys(mark.learner)
-        rows = set(rows) or set().union(*(self.names.get(key, set()) for key in keys))
+        rows = set[int]().union(*(self.names.get(key, set()) for key in keys))
+        return self._only(rows) if rows - self.taken else (set(), "")
+
+    def _only(self, rows: set[int]) -> tuple[set[int], str]:
         if len(rows) > 1:
             fits = ", ".join(sorted(self.people[row].label for row in rows))
             return set(), f"it fits {len(rows)} people: {fits}"
-        return rows, ""
+        return set(rows), ""
 
 
 def _key(identifier: str) -> str:

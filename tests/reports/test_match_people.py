@@ -1,0 +1,79 @@
+"""Whose row of a gradebook a mark belongs to, where several could claim it."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.reports.gradebook.canvas import fill_canvas
+from grader.reports.gradebook.csv_sheet import Sheet
+from grader.reports.gradebook.marks import Mark
+from grader.reports.gradebook.match_people import Matches, Person, match
+
+PEOPLE = [
+    Person(1, ("1001", "ada@uni.edu"), "Lovelace, Ada"),
+    Person(2, ("1003", "grace@uni.edu"), "Hopper, Grace"),
+    Person(3, ("1004", "s4@uni.edu"), "Smith, John"),
+    Person(4, ("1005", "s5@uni.edu"), "Smith, John"),
+]
+
+
+def mark(learner: str, name: str = "") -> Mark:
+    return Mark(learner, learner, name, 1, 1.0)
+
+
+def paired(matches: Matches) -> dict[int, str]:
+    return {row: one.id for row, one in matches.pairs.items()}
+
+
+@pytest.mark.parametrize("name", ["lovelaceada", "Ada Lovelace"])
+def test_a_namesake_takes_nothing_from_whom_an_identifier_finds(name):
+    """Ada's own number leads to her row; an account of her name that is not in the file is nobody, whoever is first."""
+    for marks in ([mark("1001", name), mark("1999", name)], [mark("1999", name), mark("1001", name)]):
+        found = match(PEOPLE, marks)
+
+        assert paired(found) == {1: "1001"} and not found.ambiguous
+        assert [one.id for one in found.unknown] == ["1999"]
+
+
+def test_a_name_finds_whom_no_identifier_has_found():
+    """Who is known by name alone has their row, and two of one name without any number are listed, as before."""
+    found = match(PEOPLE, [mark("x9", "Ada Lovelace"), mark("1003"), mark("y1", "Grace Hopper")])
+    both = match(PEOPLE, [mark("x9", "Ada Lovelace"), mark("y1", "lovelaceada")])
+
+    assert paired(found) == {1: "x9", 2: "1003"} and [one.id for one in found.unknown] == ["y1"]
+    assert not both.pairs and len(both.ambiguous) == 2
+
+
+def test_nobody_is_the_other_john_smith_by_elimination():
+    """Where one of two namesakes in the file has a mark, a third account of that name may be neither: it is listed."""
+    found = match(PEOPLE, [mark("1004", "John Smith"), mark("1999", "John Smith")])
+    all_found = match(PEOPLE, [mark("1004"), mark("1005"), mark("1999", "John Smith")])
+
+    assert paired(found) == {3: "1004"} and [one.id for one, _ in found.ambiguous] == ["1999"]
+    assert paired(all_found) == {3: "1004", 4: "1005"} and [one.id for one in all_found.unknown] == ["1999"]
+
+
+def test_a_row_that_two_identifiers_claim_goes_to_nobody_by_name():
+    """Two hand-ins of one person by number and by address stay unclear, and a namesake does not get the row instead."""
+    found = match(PEOPLE, [mark("1001"), mark("ada@uni.edu"), mark("1999", "Ada Lovelace")])
+
+    assert not found.pairs and [one.id for one, _ in found.ambiguous] == ["1001", "ada@uni.edu"]
+    assert [one.id for one in found.unknown] == ["1999"]
+
+
+def test_who_is_missing_may_have_handed_in_under_another_id():
+    """An entry of the roster without a hand-in, and a hand-in of that name, are listed: neither a zero nor a grade."""
+    missing = Mark("1001", "1001", "Ada Lovelace", 0, 0.0)
+    found = match(PEOPLE, [missing, mark("x9", "Ada Lovelace"), mark("1003")])
+
+    assert paired(found) == {2: "1003"} and {one.id for one, _ in found.ambiguous} == {"1001", "x9"}
+
+
+def test_a_namesake_of_another_section_costs_no_mark():
+    """Canvas's file gets Ada's grade though a dropped account calls itself as she does; that one is listed."""
+    text = "Student,ID,SIS User ID,SIS Login ID,Section,HW (7)\n    Points Possible,,,,,10\n"
+    sheet = Sheet(f'{text}"Lovelace, Ada",1001,,ada,s,\n'.encode())
+    filled = fill_canvas(sheet, [mark("1001", "lovelaceada"), mark("1999", "lovelaceada")])
+
+    assert b"1001,,ada,s,10.00" in filled.content
+    assert filled.not_in_file == ["lovelaceada (1999)"] and not filled.ambiguous
