@@ -17,8 +17,8 @@ from grader.batch.results_folder import Overrides, store_path
 from grader.batch.settings import differences, key_of, make_settings
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
-from grader.intake.roster import fold_id
 from grader.model import Course, Override
+from grader.model.person_id import fold_id
 from grader.similarity import read_fingerprints
 from grader.store.class_store import ClassStore, Result
 

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from grader.intake.learner import Entry, join_some, shorten
 from grader.intake.platform_names import canvas_readings
-from grader.intake.roster import Roster, fold_id
+from grader.intake.roster import Roster
+from grader.model.person_id import fold_id
 
 MAX_SHOWN = 5  # in one note
 APART = 2  # attachments of one download have numbers no further apart than by this factor from those known for certain

@@ -11,7 +11,8 @@ from dataclasses import replace
 from grader.intake.learner import Entry, Learner
 from grader.intake.limits import kind_of
 from grader.intake.name_patterns import choice_note, original_names, upload_names
-from grader.intake.roster import Person, Roster, fold_id
+from grader.intake.roster import Person, Roster
+from grader.model.person_id import fold_id
 
 OF_ANOTHER = "The number {id} is somebody else's in the roster, by the address of the account: it was not used."
 MAX_EARLIER = 20  # attempts of one person that are read beside the newest

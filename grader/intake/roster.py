@@ -16,6 +16,7 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.files import read_bounded
+from grader.model.person_id import fold_id
 
 MAX_ROSTER_BYTES = 32 << 20
 MAX_LINES_SHOWN = 5  # line numbers in one note, and notes of a kind
@@ -90,13 +91,6 @@ class Roster:
         """Return the only person of that name, ignoring signs and the order of words."""
         form = "".join(_words(name))
         return self._by_name.get(form) if form else None
-
-
-def fold_id(text: str) -> str:
-    """Return an id for comparison: without case, forms of accents, and zeros before a number."""
-    text = unicodedata.normalize("NFKC", text[:MAX_CELL_CHARS]).casefold()
-    plain = unicodedata.normalize("NFKC", text)[:MAX_CELL_CHARS].strip()
-    return plain.lstrip("0") or "0" if plain.isascii() and plain.isdigit() else plain
 
 
 def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:

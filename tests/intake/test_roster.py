@@ -14,7 +14,8 @@ from support.hand_ins import SUMS, write
 from grader.errors import UsageError
 from grader.intake.discover import discover
 from grader.intake.name_patterns import NamePattern
-from grader.intake.roster import Roster, fold_id
+from grader.intake.roster import Roster
+from grader.model.person_id import fold_id
 
 CANVAS_EXPORT = """\
 Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (99)

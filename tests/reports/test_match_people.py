@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from grader.record import Record
 from grader.reports.gradebook.canvas import fill_canvas
 from grader.reports.gradebook.csv_sheet import Sheet
-from grader.reports.gradebook.marks import Mark
+from grader.reports.gradebook.marks import Mark, Rule, make_marks
 from grader.reports.gradebook.match_people import Matches, Person, match
 
 PEOPLE = [
@@ -77,3 +78,28 @@ def test_a_namesake_of_another_section_costs_no_mark():
 
     assert b"1001,,ada,s,10.00" in filled.content
     assert filled.not_in_file == ["lovelaceada (1999)"] and not filled.ambiguous
+
+
+@pytest.mark.parametrize("learner", ["007", "7", "\uff17", "ADA@UNI.EDU"])
+def test_ids_are_compared_as_rosters_compare_them(learner):
+    """A number without its zeros, as spreadsheets leave it, with full-width digits, and another case are one id."""
+    people = [Person(1, ("0007", "ada@uni.edu"), "Lovelace, Ada"), Person(2, ("70",), "Hopper, Grace")]
+
+    assert paired(match(people, [mark(learner)])) == {1: learner}
+
+
+def test_an_id_as_it_is_written_comes_first():
+    """Where one person is 12 and another 0012, each is found by their own, and 012 by neither."""
+    people = [Person(1, ("12", "S-1"), "Lovelace, Ada"), Person(2, ("13", "0012"), "Hopper, Grace")]
+
+    assert paired(match(people, [mark("0012"), mark("12")])) == {1: "12", 2: "0012"}
+    assert len(match(people, [mark("012")]).ambiguous) == 1
+
+
+def test_a_members_own_hand_in_counts_however_the_id_is_written():
+    """Whoever a group names as 0012 and who handed in alone as 12 has one mark, their own; nobody is missing who is in
+    a group."""
+    records = [Record("ann", "ann", together=("0012", "0013")), Record("12", "12")]
+    marks = make_marks(records, Rule("softmax"), [{"id": "13", "name": "Cy"}])
+
+    assert [(one.id, one.attempt) for one in marks] == [("ann", 1), ("12", 1), ("0013", 1)]

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from grader.intake.roster import fold_id
+from grader.model.person_id import fold_id
 
 METADATA = "submission_metadata.yml"
 MAX_METADATA_BYTES = 128 << 20  # it holds every autograder result

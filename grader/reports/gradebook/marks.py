@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from grader.model import LessonResult
+from grader.model.person_id import fold_id
 from grader.record import Record
 from grader.reports.charts import score_share
 from grader.reports.html_document import prose
@@ -80,10 +81,12 @@ def make_marks(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[
         )
         own.append(mark)
         shared += [replace(mark, id=other, learner=other, name="") for other in record.together]
-    alone = {mark.learner for mark in own}
+    alone = {fold_id(mark.learner) for mark in own}
+    marks = own + [mark for mark in shared if fold_id(mark.learner) not in alone]
     share = 0.0 if rule.missing_as_zero else None
     none = [Mark(entry["id"], entry["id"], entry.get("name", ""), 0, share, NOT_HANDED_IN) for entry in missing]
-    return own + [mark for mark in shared if mark.learner not in alone] + none
+    there = {fold_id(mark.learner) for mark in marks}
+    return marks + [mark for mark in none if fold_id(mark.learner) not in there]
 
 
 def _note(record: Record, rule: Rule) -> str:

@@ -1,6 +1,7 @@
 """Match marks with the people of a gradebook, never by a guess.
 
-First by an identifier: the platform's number, the school's, the login, the e-mail address or the part before its "@".
+First by an identifier: the platform's number, the school's, the login, the e-mail address or the part before its "@",
+as they are written, else as rosters compare them: `0012` is 12 where nobody is `0012`.
 Then by name: "Lovelace, Ada" is "Ada Lovelace" is "lovelaceada", as Canvas names files. A mark that fits two people,
 and two marks that fit one, are ambiguous: they are reported and nothing is filled in. Whose row an identifier has found
 has no other mark by name: a namesake of theirs is nobody in the file.
@@ -14,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from grader.model.person_id import fold_id
 from grader.reports.gradebook.marks import Mark
 
 Find = Callable[[Mark], tuple[set[int], str]]  # the rows that a mark fits, or why that is not certain
@@ -99,20 +101,26 @@ class _Directory:
         self.people = {person.row: person for person in people}
         self.taken: set[int] = set()
         self.identifiers: dict[str, set[int]] = defaultdict(set)
+        self.folded: dict[str, set[int]] = defaultdict(set)
         self.before_at: dict[str, set[int]] = defaultdict(set)
         self.names: dict[str, set[int]] = defaultdict(set)
         for person in people:
             for identifier in filter(None, map(_key, person.identifiers)):
                 self.identifiers[identifier].add(person.row)
+                self.folded[fold_id(identifier)].add(person.row)
                 if "@" in identifier:
                     self.before_at[identifier.partition("@")[0]].add(person.row)
             for key in _name_keys(person.name):
                 self.names[key].add(person.row)
 
+    def rows_of(self, identifier: str) -> set[int]:
+        """Return the rows that an identifier leads to."""
+        key = _key(identifier)
+        return self.identifiers.get(key) or self.folded.get(fold_id(identifier)) or self.before_at.get(key) or set()
+
     def find(self, mark: Mark) -> tuple[set[int], str]:
         """Return the row that a mark's identifier leads to, if any; or why it is not certain."""
-        key = _key(mark.learner)
-        rows = self.identifiers.get(key) or self.before_at.get(key) or set()
+        rows = self.rows_of(mark.learner)
         if len(rows) == 1:
             other = self.people[next(iter(rows))].name
             if not _is_same_person(mark.name, other):
