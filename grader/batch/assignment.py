@@ -15,7 +15,7 @@ due = 2026-11-20T23:59:00+01:00
 grace = "15m"
 per_day = 0.1                        # of all the points, for each day begun
 at_most = 0.5
-extensions = "extensions.csv"        # with the columns id and due
+extensions = "extensions.csv"        # with the columns id and due; ids as in the roster, the results or the gradebook
 
 [export]
 canvas = "Grades-DL1.csv"            # or moodle
@@ -29,16 +29,13 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
+from grader.batch.extensions import NEXT_STEP, read_due, read_extensions
 from grader.course.tables import Table, TomlText
-from grader.errors import UsageError
-from grader.files import at, read_file
+from grader.files import read_file
 from grader.intake.discover import ATTEMPTS
-from grader.intake.platform_names import parse_time
-from grader.reports.gradebook.csv_sheet import read_sheet
 from grader.reports.gradebook.late import LateRule
 from grader.reports.record_view import MAX_POINTS
 
@@ -48,7 +45,6 @@ LATE = ("due", "grace", "per_day", "at_most", "extensions")
 EXPORT = ("canvas", "moodle", "assignment", "match_by", "out")
 MIN_WEIGHT, MAX_WEIGHT = 1e-6, 1e6
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
-NEXT_STEP = "correct it, then repeat the command"
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,8 @@ def read_assignment(path: Path) -> Assignment:
     exported = {key: _EXPORT_READERS[key](export, key) for key in EXPORT if key in export.data}
     late = table.table("late")
     late.only(*LATE)
-    return Assignment(run.get("out"), run, exported, rule, _read_late(late) if late.data else None)
+    rule_of_late = _read_late(late, run.get("roster")) if late.data else None
+    return Assignment(run.get("out"), run, exported, rule, rule_of_late)
 
 
 def _require_fitting(table: Table, run: Mapping[str, Any], rule: Mapping[str, Any]) -> None:
@@ -151,11 +148,11 @@ _READERS: dict[str, Callable[[Table, str], Any]] = {
 _EXPORT_READERS = {"canvas": _path, "moodle": _path, "out": _csv_path, "assignment": Table.text, "match_by": Table.text}
 
 
-def _read_late(table: Table) -> LateRule:
+def _read_late(table: Table, roster: Path | None) -> LateRule:
     shares = {key: _share(table, key) for key in ("per_day", "at_most") if key in table.data}
     if "per_day" not in shares:
         raise table.error('"per_day" is missing in [late]', "per_day")
-    extensions = _read_extensions(_path(table, "extensions")) if "extensions" in table.data else {}
+    extensions = read_extensions(_path(table, "extensions"), roster) if "extensions" in table.data else ()
     grace = _grace(table) if "grace" in table.data else 0.0
     return LateRule(due=_due(table), grace=grace, extensions=extensions, **shares)
 
@@ -174,37 +171,7 @@ def _grace(table: Table) -> float:
 
 
 def _due(table: Table) -> float:
-    when = _seconds(table.data.get("due"))
+    when = read_due(table.data.get("due"))
     if when is None:
         raise table.error('"due" must be a time, such as 2026-11-20T23:59:00+01:00', "due")
     return when
-
-
-def _seconds(value: object) -> float | None:
-    """Return a time in seconds since 1970; a day is meant to its end, and in this machine's zone without another."""
-    if isinstance(value, str):
-        day = re.fullmatch(r"\s*\d{4}-\d\d-\d\d\s*", value)
-        return parse_time(f"{value.strip()}T23:59:59" if day else value)
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime.combine(value, time(23, 59, 59))
-    try:
-        return value.timestamp() if isinstance(value, datetime) else None
-    except (ValueError, OverflowError):  # of the year 1
-        return None
-
-
-def _read_extensions(path: Path) -> dict[str, float]:
-    """Read the columns id and due of a CSV file. Raises UsageError with the line of what is no time."""
-    sheet = read_sheet(path, "name the file with the columns id and due")
-    own, due = sheet.find_column("id"), sheet.find_column("due")
-    if own is None or due is None:
-        raise UsageError("the extensions have no columns id and due", where=str(path), next_step=NEXT_STEP)
-    found: dict[str, float] = {}
-    for row in range(sheet.header_row + 1, len(sheet.rows)):
-        if name := sheet.value(row, own):
-            when = _seconds(sheet.value(row, due))
-            if when is None:
-                what = f"{sheet.value(row, due) or 'nothing'} is no time"
-                raise UsageError(what, where=at(path, row + 1), next_step=NEXT_STEP)
-            found[name.casefold()] = when
-    return found

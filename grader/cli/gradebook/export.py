@@ -197,6 +197,8 @@ def _print_report(filled: Filled, out: Path, platform: str) -> None:
     put_list("By a human's score", [f"{who}: {says}" for who, says in filled.by_hand])
     late = [f"{one.who}: {one.raw:.2f} less {one.deduction:.2f}, {one.why}" for one in filled.late]
     put_list("Late", late)
+    lost = [f"{who or 'nobody'} ({at}): {why}" for who, at, why in filled.extends_nobody]
+    put_list("Extensions that are nobody's, and changed nothing", lost)
     put_list("Another grade was there before", [f"{who}: {before}, now {now}" for who, before, now in filled.replaced])
     put_list("Left as they were", [f"{who}: {why}" for who, why in filled.left])
     put_list("Not certain who it is, so left out", [f"{who}: {why}" for who, why in filled.ambiguous])

@@ -67,6 +67,11 @@ class Sheet:
         cells = self.rows[row]
         return cells[column].value.strip() if column < len(cells) else ""
 
+    def line(self, row: int) -> int:
+        """Return the line of the text in which a row begins: quoted cells may hold several lines."""
+        before = self.text[: self.rows[row][0].start] if self.rows[row] else ""
+        return len(re.findall(r"\r\n|\r|\n", before)) + 1
+
     def with_values(self, changes: Mapping[tuple[int, int], str]) -> bytes:
         """Return the file with these cells, by (row, column), changed; a cell that was quoted stays quoted."""
         pieces, end = [], 0

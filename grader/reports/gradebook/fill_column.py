@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
+from grader.reports.gradebook.due_dates import DueDates, find_due_dates
 from grader.reports.gradebook.late import LateRule
 from grader.reports.gradebook.marks import COMMENT_BEGINS, Mark
 from grader.reports.gradebook.match_people import Matches, Person, match
@@ -33,7 +34,8 @@ class Deduction:
 class Filled:
     """The filled-in file, and who got what.
 
-    `replaced` holds (who, before, now); `left`, the cells that stay, and `ambiguous` hold (who, why).
+    `replaced` holds (who, before, now); `left`, the cells that stay, and `ambiguous` hold (who, why); `extends_nobody`,
+    lines of the extensions, (who, where, why).
     """
 
     content: bytes
@@ -48,6 +50,7 @@ class Filled:
     not_in_results: list[str] = field(default_factory=list)  # people without a record
     older: list[str] = field(default_factory=list)  # attempts
     late: list[Deduction] = field(default_factory=list)
+    extends_nobody: list[tuple[str, str, str]] = field(default_factory=list)
     comments: int = 0  # feedback comments written
     own_comments: list[str] = field(default_factory=list)  # people whose comment somebody else wrote
     by_hand: list[tuple[str, str]] = field(default_factory=list)  # (who, what a human said)
@@ -61,7 +64,16 @@ class Filled:
             "left": [{"who": who, "why": why} for who, why in self.left],
             "by_hand": [{"who": who, "says": says} for who, says in self.by_hand],
             "ambiguous": [{"who": who, "why": why} for who, why in self.ambiguous],
+            "extends_nobody": [{"who": who, "where": at, "why": why} for who, at, why in self.extends_nobody],
         }
+
+
+class _Late(NamedTuple):
+    """What is known of late work: the rule, who has a due date of their own, and when the work of a row came."""
+
+    rule: LateRule | None
+    dates: DueDates
+    handed_in: Callable[[int], float | None]
 
 
 def fill(
@@ -84,11 +96,13 @@ def fill(
     or "". `keep` leaves the grades that are there already. `comments` is the column of comments, None if there is none.
     `late` says what is deducted; `handed_in` returns when the work of a row came, as far as the sheet says it.
     """
+    marks = list(marks)
     matches = match(people, marks)
     if not matches.pairs and not matches.ambiguous:
         raise _nobody_fits(sheet, people, matches)
     report = Filled(b"", sheet.headings[column])
     changes: dict[tuple[int, int], str] = {}
+    known = _Late(late, find_due_dates(late.extensions if late else (), marks, matches), handed_in)
     worth = set()
     for person in people:
         mark = matches.pairs.get(person.row)
@@ -105,7 +119,7 @@ def fill(
             report.by_hand.append((person.label, mark.note))
         points = out_of(person.row)
         worth.add(points)
-        value = f"{round(_earned(mark, person, points, late, handed_in(person.row), report), 2):.2f}"
+        value = f"{round(_earned(mark, person, points, known, report), 2):.2f}"
         if parse_number(before) == float(value):
             report.unchanged += 1
             continue
@@ -120,15 +134,16 @@ def fill(
     report.not_in_file = [mark.label for mark in matches.unknown]
     report.not_in_results = [person.label for person in matches.without]
     report.older = [mark.id for mark in matches.older]
+    report.extends_nobody = [(one.who, one.where, why) for one, why in known.dates.nobody]
     return report
 
 
-def _earned(
-    mark: Mark, person: Person, points: float, late: LateRule | None, when: float | None, report: Filled
-) -> float:
+def _earned(mark: Mark, person: Person, points: float, late: _Late, report: Filled) -> float:
     """Return the points of a mark, less what is deducted, which is reported."""
     share = mark.share or 0.0
-    deduction, reason = late.deduct(mark, when) if late else (0.0, "")
+    if late.rule is None:
+        return share * points
+    deduction, reason = late.rule.deduct(mark, late.handed_in(person.row), late.dates.of(mark.learner))
     less = min(share, deduction)
     if reason:
         report.late.append(Deduction(person.label, round(share * points, 2), round(less * points, 2), reason))

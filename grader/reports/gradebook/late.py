@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 
+from grader.reports.gradebook.due_dates import Extension
 from grader.reports.gradebook.marks import Mark
 from grader.terminal.text import plural
 
@@ -21,22 +21,22 @@ TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M")  # of Moodle's workshe
 class LateRule:
     """Shares of all the points: `per_day` for each day begun after `due` (seconds since 1970), at most `at_most`.
 
-    Nothing is deducted within `grace` seconds. `extensions` are own due dates, by learner in lower case.
+    Nothing is deducted within `grace` seconds. `extensions` are due dates of single people.
     """
 
     due: float
     per_day: float
     grace: float = 0.0
     at_most: float = 1.0
-    extensions: Mapping[str, float] = field(default_factory=dict)
+    extensions: tuple[Extension, ...] = ()
 
-    def deduct(self, mark: Mark, when: float | None) -> tuple[float, str]:
+    def deduct(self, mark: Mark, when: float | None, own: float | None = None) -> tuple[float, str]:
         """Return what is deducted from a mark's share, and why; *when* is from the gradebook, if the mark has no time.
 
-        A mark without a time that the platform calls late is one day late; with an extension it cannot be known.
+        *own* is the due date of an extension. A mark without a time that the platform calls late is one day late; with
+        an extension it cannot be known.
         """
         when = mark.when if mark.when is not None else when
-        own = self.extensions.get(mark.learner.casefold())
         if when is None:
             if mark.is_late and own is not None:
                 return 0.0, NOT_KNOWN

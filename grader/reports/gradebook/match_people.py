@@ -43,12 +43,13 @@ class Matches:
     unknown: list[Mark] = field(default_factory=list)  # that fit no row
     older: list[Mark] = field(default_factory=list)  # attempts that a newer one replaces
     without: list[Person] = field(default_factory=list)  # people without a mark
+    rows_of: Callable[[str], set[int]] = lambda _identifier: set()  # the rows that an identifier leads to
 
 
 def match(people: Sequence[Person], marks: Iterable[Mark]) -> Matches:
     """Find each mark's person. Of several attempts of one learner the last counts."""
-    matches = Matches()
     directory = _Directory(people)
+    matches = Matches(rows_of=directory.rows_of)
     left = _pair(_newest(marks, matches.older), directory.find, directory, matches)
     matches.unknown = _pair(left, directory.find_by_name, directory, matches)
     matches.without = [person for person in people if person.row not in matches.pairs]
