@@ -15,9 +15,10 @@ from grader.intake.name_patterns import NamePattern
 from grader.model import CheckResult, LessonResult
 from grader.record import Record
 from grader.reports.gradebook.csv_sheet import Sheet
-from grader.reports.gradebook.late import DAY, NOT_KNOWN, LateRule, read_moodle_time
+from grader.reports.gradebook.late import DAY, NOT_KNOWN, TIME_UNKNOWN, LateRule
 from grader.reports.gradebook.marks import Mark, Rule, make_marks
 from grader.reports.gradebook.moodle import fill_moodle
+from grader.reports.gradebook.read_time import read_time
 
 WHOLE = """names = "canvas"
 lessons = ["softmax", "attention"]
@@ -179,7 +180,9 @@ def test_what_is_not_known_is_said():
     assert RULE.deduct(mark(when=RULE.due + 2.5 * DAY), None) == (pytest.approx(0.3), "3 days late")
     assert RULE.deduct(mark(), RULE.due + DAY)[0] == pytest.approx(0.1)
     assert RULE.deduct(mark(is_late=True), None)[0] == pytest.approx(0.1)
-    assert RULE.deduct(mark(), None) == (0.0, "")
+    assert RULE.deduct(mark(), None) == (0.0, TIME_UNKNOWN)
+    assert RULE.deduct(mark(), None, LATER) == (0.0, TIME_UNKNOWN)
+    assert RULE.deduct(mark(), RULE.due) == (0.0, "")
     assert RULE.deduct(mark("bob", RULE.due + 3 * DAY), None, LATER) == (0.0, "")
     assert RULE.deduct(mark("bob", RULE.due + 4 * DAY), None, LATER) == (0.1, "1 day late, after an extension")
     assert RULE.deduct(mark("bob", is_late=True), None, LATER) == (0.0, NOT_KNOWN)
@@ -189,7 +192,7 @@ def test_the_gradebook_gets_what_is_left_and_the_rest_is_listed():
     """Moodle's worksheet says when work came; raw points and deduction are both reported."""
     when = '"Friday, 20 November 2026, 11:30 PM"'
     text = f'Identifier,Grade,"Maximum Grade","Last modified (submission)"\nP 1,,20.00,{when}\n'
-    due = read_moodle_time("Wednesday, 18 November 2026, 23:59")
+    due = read_time("Wednesday, 18 November 2026, 23:59")
     filled = fill_moodle(Sheet(text.encode()), [mark("1")], late=LateRule(due, 0.25))
     assert b"P 1,10.00,20.00" in filled.content
     assert filled.to_object()["late"] == [{"who": "P 1", "raw": 20.0, "deduction": 10.0, "why": "2 days late"}]

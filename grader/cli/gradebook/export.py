@@ -18,7 +18,7 @@ from grader.files import explain_unwritable, replacing
 from grader.model import SCHEMA
 from grader.reports.record_view import MAX_POINTS
 from grader.terminal.console import paint, put, warn, wrap
-from grader.terminal.text import clean, plural
+from grader.terminal.text import capitalize, clean, plural
 
 if TYPE_CHECKING:
     from grader.reports.gradebook.fill_column import Filled
@@ -76,7 +76,7 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
     Moodle's worksheet has a column "Feedback comments": it gets what to work on, where nobody has written in it.
 
     With a file ASSIGNMENT.toml for DIR, the results, what counts, and options that are not given are as it says. What
-    it deducts for late work is deducted here, and listed.
+    it deducts for late work is deducted here, and listed; so is whoever's work came at a time that nothing says.
 
     Of a run that was stopped you get what is there, and are told what is lacking. --missing-as-zero is refused then:
     what was not graded yet is not missing.
@@ -186,6 +186,8 @@ def unfinished_text(unfinished: int | None) -> str:
 
 
 def _print_report(filled: Filled, out: Path, platform: str) -> None:
+    from grader.reports.gradebook.late import TIME_UNKNOWN
+
     worth = " or ".join(f"{points:g}" for points in filled.out_of) or "no"
     grades = plural(filled.filled + len(filled.replaced), "grade")
     put(paint(f"{grades} filled in under {clean(filled.column)}, a 10.0 being worth {worth} points.", "strong"))
@@ -197,6 +199,7 @@ def _print_report(filled: Filled, out: Path, platform: str) -> None:
     put_list("By a human's score", [f"{who}: {says}" for who, says in filled.by_hand])
     late = [f"{one.who}: {one.raw:.2f} less {one.deduction:.2f}, {one.why}" for one in filled.late]
     put_list("Late", late)
+    put_list(capitalize(TIME_UNKNOWN), filled.time_unknown)
     lost = [f"{who or 'nobody'} ({at}): {why}" for who, at, why in filled.extends_nobody]
     put_list("Extensions that are nobody's, and changed nothing", lost)
     put_list("Another grade was there before", [f"{who}: {before}, now {now}" for who, before, now in filled.replaced])

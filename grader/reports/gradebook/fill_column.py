@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
 from grader.reports.gradebook.due_dates import DueDates, find_due_dates
-from grader.reports.gradebook.late import LateRule
+from grader.reports.gradebook.late import TIME_UNKNOWN, LateRule
 from grader.reports.gradebook.marks import COMMENT_BEGINS, Mark
 from grader.reports.gradebook.match_people import Matches, Person, match
 
 EMPTY = ("", "-")  # what a cell without a grade holds
-MAX_SHOWN = 30  # characters of a cell in a message
+MAX_SHOWN = 60  # characters of a cell in a message
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 _NUMBERED = re.compile(r"^(?P<title>.*?)\s*\((?P<number>\d+)\)$", re.DOTALL)
 
@@ -50,6 +50,7 @@ class Filled:
     not_in_results: list[str] = field(default_factory=list)  # people without a record
     older: list[str] = field(default_factory=list)  # attempts
     late: list[Deduction] = field(default_factory=list)
+    time_unknown: list[str] = field(default_factory=list)  # people of whom nothing says when their work came
     extends_nobody: list[tuple[str, str, str]] = field(default_factory=list)
     comments: int = 0  # feedback comments written
     own_comments: list[str] = field(default_factory=list)  # people whose comment somebody else wrote
@@ -61,6 +62,7 @@ class Filled:
         return data | {
             "replaced": [{"who": who, "before": before, "now": now} for who, before, now in self.replaced],
             "late": [vars(one) for one in self.late],
+            "time_unknown": [{"who": who, "why": TIME_UNKNOWN} for who in self.time_unknown],
             "left": [{"who": who, "why": why} for who, why in self.left],
             "by_hand": [{"who": who, "says": says} for who, says in self.by_hand],
             "ambiguous": [{"who": who, "why": why} for who, why in self.ambiguous],
@@ -143,9 +145,12 @@ def _earned(mark: Mark, person: Person, points: float, late: _Late, report: Fill
     share = mark.share or 0.0
     if late.rule is None:
         return share * points
-    deduction, reason = late.rule.deduct(mark, late.handed_in(person.row), late.dates.of(mark.learner))
+    when = late.handed_in(person.row) if mark.when is None else None
+    deduction, reason = late.rule.deduct(mark, when, late.dates.of(mark.learner))
     less = min(share, deduction)
-    if reason:
+    if reason == TIME_UNKNOWN:
+        report.time_unknown += [person.label] if share else []  # of nothing nothing could be deducted
+    elif reason:
         report.late.append(Deduction(person.label, round(share * points, 2), round(less * points, 2), reason))
     return (share - less) * points
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from math import ceil
 
 from grader.reports.gradebook.due_dates import Extension
@@ -14,7 +12,7 @@ from grader.terminal.text import plural
 DAY = 86_400.0
 ONE_DAY = "marked as late, no time known: one day"
 NOT_KNOWN = "marked as late, no time known, and it has an extension: nothing was deducted"
-TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M")  # of Moodle's worksheet in English
+TIME_UNKNOWN = "time unknown, nothing deducted"
 
 
 @dataclass(frozen=True)
@@ -34,24 +32,16 @@ class LateRule:
         """Return what is deducted from a mark's share, and why; *when* is from the gradebook, if the mark has no time.
 
         *own* is the due date of an extension. A mark without a time that the platform calls late is one day late; with
-        an extension it cannot be known.
+        an extension it cannot be known. Any other without a time may be late: that is said, and nothing is deducted.
         """
         when = mark.when if mark.when is not None else when
         if when is None:
             if mark.is_late and own is not None:
                 return 0.0, NOT_KNOWN
-            return (min(self.per_day, self.at_most), ONE_DAY) if mark.is_late else (0.0, "")
+            return (min(self.per_day, self.at_most), ONE_DAY) if mark.is_late else (0.0, TIME_UNKNOWN)
         late = when - (self.due if own is None else own)
         if late <= self.grace:
             return 0.0, ""
         days = ceil(late / DAY)
         extended = ", after an extension" if own is not None else ""
         return min(days * self.per_day, self.at_most), f"{plural(days, 'day')} late{extended}"
-
-
-def read_moodle_time(text: str) -> float | None:
-    """Return the time in a cell of Moodle's worksheet, in this machine's time zone; None if there is none."""
-    for form in TIMES:
-        with suppress(ValueError):
-            return datetime.strptime(text, form).timestamp()
-    return None

@@ -10,7 +10,8 @@ The gradebook's export has First name, Last name (or Surname), ID number, Email 
 "Assignment: Masks (Real)". A "-" there is no grade.
 
 Moodle writes headings in the language of the site. Those that are not in English are found by what stands below them
-(numbers behind one word, e-mail addresses); the column to fill in is named with --assignment.
+(numbers behind one word, e-mail addresses, times under two headings of the same words); the column to fill in is named
+with --assignment.
 """
 
 from __future__ import annotations
@@ -20,10 +21,20 @@ from collections.abc import Iterable, Sequence
 
 from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
-from grader.reports.gradebook.fill_column import Filled, choose_column, fill, match_column, read_maximum, uses_comma
-from grader.reports.gradebook.late import LateRule, read_moodle_time
+from grader.reports.gradebook.fill_column import (
+    EMPTY,
+    MAX_SHOWN,
+    Filled,
+    choose_column,
+    fill,
+    match_column,
+    read_maximum,
+    uses_comma,
+)
+from grader.reports.gradebook.late import LateRule
 from grader.reports.gradebook.marks import Mark
 from grader.reports.gradebook.match_people import Person
+from grader.reports.gradebook.read_time import READ, read_time
 
 IDENTIFIERS = ("ID number", "Username", "Email address", "Email", "Student ID")
 NAMES = (("Full name",), ("First name", "Last name"), ("First name", "Surname"))
@@ -32,6 +43,7 @@ NO_GRADE = re.compile(
     r"\((feedback|percentage|letter)\)$|^(institution|department|suspended|groups?)$|^(last downloaded|last modified)",
     re.IGNORECASE,
 )
+_BRACKETED = re.compile(r"(?P<words>\w.*?)\s*\([^()]+\)$")
 _NUMBERED = re.compile(r"^(?P<word>\D*?)\s*(?P<number>\d+)$")
 
 
@@ -50,8 +62,8 @@ def fill_moodle(
 
     Without `out_of`, a 10.0 is worth each line's Maximum Grade, or 100.
 
-    Raises UsageError for a file of neither kind, a column that is missing, an assignment that is graded on a scale, and
-    if no mark fits any row.
+    Raises UsageError for a file of neither kind, a column that is missing, an assignment that is graded on a scale, a
+    time that `late` needs and that is not read, and if no mark fits any row.
     """
     rows = [row for row in range(sheet.header_row + 1, len(sheet.rows)) if sheet.rows[row]]
     maximum = sheet.find_column("Maximum grade")
@@ -74,7 +86,7 @@ def fill_moodle(
 
     comma = uses_comma(sheet, [(row, each) for row in rows for each in (column, maximum) if each is not None])
     people = _people(sheet, rows, match_by)
-    handed_in = sheet.find_column("Last modified (submission)")
+    handed_in = _handed_in_column(sheet, rows)
     return fill(
         sheet,
         column,
@@ -86,8 +98,47 @@ def fill_moodle(
         keep=keep,
         comments=sheet.find_column("Feedback comments"),
         late=late,
-        handed_in=lambda row: None if handed_in is None else read_moodle_time(sheet.value(row, handed_in)),
+        handed_in=lambda row: None if handed_in is None else _read_handed_in(sheet, row, handed_in),
     )
+
+
+def _handed_in_column(sheet: Sheet, rows: Sequence[int]) -> int | None:
+    """Return the column that says when work came.
+
+    In any language a worksheet calls it as the time of the grade, to its right, but for what stands in brackets.
+    """
+    known = sheet.find_column("Last modified (submission)")
+    if known is not None or _identifier(sheet, rows) is None:
+        return known
+    alike: dict[str, list[int]] = {}
+    for column, heading in enumerate(sheet.headings):
+        if (found := _BRACKETED.match(heading)) and all(_may_be_time(sheet.value(row, column)) for row in rows):
+            alike.setdefault(found["words"].casefold(), []).append(column)
+    pairs = [columns for columns in alike.values() if len(columns) == 2]
+    return pairs[0][0] if len(pairs) == 1 else None
+
+
+def _may_be_time(cell: str) -> bool:
+    return cell in EMPTY or len(re.findall(r"\d", cell)) > 4
+
+
+def _read_handed_in(sheet: Sheet, row: int, column: int) -> float | None:
+    """Return when the work of a row came, None where the cell is empty; raise UsageError for a time that is not read.
+
+    It cannot count as in time: of a class whose times are all written so, nobody would be late.
+    """
+    text = sheet.value(row, column)
+    when = read_time(text)
+    if when is None and text not in EMPTY:
+        where = f"{sheet.name}:{sheet.line(row)}"
+        what = (
+            f'"{text[:MAX_SHOWN]}" under "{sheet.headings[column]}" is no time that is read, so who is late is unknown'
+        )
+        next_step = (
+            f"write such times in one of these forms, which Moodle does not read back: {READ}; or give no [late]"
+        )
+        raise UsageError(what, where=where, next_step=next_step)
+    return when
 
 
 def _grade_column(sheet: Sheet, rows: Sequence[int], wanted: str, guesses: Sequence[str]) -> int:
