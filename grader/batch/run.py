@@ -43,7 +43,8 @@ class Plan:
     """The options of a run.
 
     `names`, `roster`, `attempts` and `before` say how hand-ins are found, as for `discover`, in text, path and date.
-    `older` takes hand-ins, too, that are older than what was graded.
+    `older` takes hand-ins, too, that are older than what was graded; `late` says that late work is to be deducted, for
+    which all times must be read.
     `version` is this program's: results of another version are graded again. Without a `seed`, that of the results that
     are resumed is used, else a random one. `resume` grades only what is new or has changed; `regrade` grades again and
     keeps the old scores beside the new ones. `jobs` submissions are graded at the same time. `isolation` is that
@@ -61,6 +62,7 @@ class Plan:
     roster: Path | None = None
     attempts: str = MERGE
     older: bool = False
+    late: bool = False
     before: str | None = None
     only: Sequence[str] = ()
     limit: int | None = None
@@ -97,6 +99,8 @@ class Run:
         self.course, self.plan = course, plan
         self.roster = Roster.read(plan.roster) if plan.roster else None
         self.found = _discover(course, plan, self.roster)
+        if plan.late:
+            _require_times(self.found)
         chosen = _choose(self.found.learners, plan.only)
         path = store_path(plan.out, plan.shard)
         before = read_settings(path) if plan.resume or plan.regrade else None
@@ -267,6 +271,14 @@ def _discover(course: Course, plan: Plan, roster: Roster | None) -> Discovery:
             before=parse_deadline(plan.before) if plan.before else 0,
             lessons=[lesson.name for lesson in plan.lessons],
         )
+
+
+def _require_times(found: Discovery) -> None:
+    """Raise UsageError for the first text in the place of a time that is none: its owner would pass for punctual."""
+    for text, where in found.unread_times:
+        what = f'"{text}" is no time that is read, so nobody knows whether this work is late'
+        next_step = "export the submissions anew, or write it so: 2026-11-20 22:59:00 Z; or grade without [late]"
+        raise UsageError(what, where=where, next_step=next_step)
 
 
 def _choose(learners: Sequence[Learner], only: Sequence[str]) -> Collection[str]:

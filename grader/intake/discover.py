@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
+from grader.files import at
 from grader.intake.blackboard_users import MAX_RECEIPT_BYTES, find_users
 from grader.intake.canvas_users import settle_users
 from grader.intake.folder_listing import list_entries, read_file
@@ -40,7 +41,8 @@ class Discovery:
 
     `ignored` are names of no known kind. With a roster, `missing` are its people ({"id", "name"}) without a hand-in and
     `unlisted` the ids of hand-ins that it does not name. `older` are earlier attempts, which are not graded by
-    themselves. `notes` are for the instructor.
+    themselves. `unread_times` are texts in the place of a time that are none, and where they stand. `notes` are for the
+    instructor.
     """
 
     learners: list[Learner] = field(default_factory=list)
@@ -48,6 +50,7 @@ class Discovery:
     missing: tuple[dict[str, str], ...] = ()
     unlisted: tuple[str, ...] = ()
     older: tuple[str, ...] = ()
+    unread_times: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -129,7 +132,7 @@ def _find_hand_ins(
 def _read_names(entries: Sequence[Entry], names: NamePattern, roster: Roster | None, found: Discovery) -> list[Learner]:
     """Return the hand-ins of entries whose names a platform or an expression explains."""
     is_gradescope = names.text == "gradescope"
-    metadata = _read_gradescope(entries) if is_gradescope else {}
+    metadata = _read_gradescope(entries, found) if is_gradescope else {}
     if shared := drop_shared_numbers(metadata.values()):
         note = (
             f"Several people have the student's number {join_some(shared, MAX_NAMES_SHOWN)}: their addresses are used."
@@ -160,14 +163,20 @@ def _read_names(entries: Sequence[Entry], names: NamePattern, roster: Roster | N
     return group_entries(owned)
 
 
-def _read_gradescope(entries: Sequence[Entry]) -> dict[str, GradescopeSubmission]:
+def _read_gradescope(entries: Sequence[Entry], found: Discovery) -> dict[str, GradescopeSubmission]:
     """Read what Gradescope says of the folders, if its file lies among them."""
     entry = next((entry for entry in entries if entry.name == METADATA), None)
     try:
         raw = read_file(entry.path, entry.inside, MAX_METADATA_BYTES, lambda text: None) if entry else None
     except OSError:
         return {}
-    return read_metadata((raw or b"").decode("utf-8", "replace"))
+    metadata = read_metadata((raw or b"").decode("utf-8", "replace"))
+    if entry and (unread := [one.unread for one in metadata.values() if one.unread]):
+        path = entry.path / entry.inside
+        found.unread_times = tuple((printable(text), at(path, line)) for text, line in unread)
+        lines = join_some([f"{text} in line {line}" for text, line in unread], MAX_NAMES_SHOWN)
+        found.notes = (*found.notes, f"No time, so older than any hand-in with one, in {METADATA}: {lines}.")
+    return metadata
 
 
 def _read_blackboard(entries: Sequence[Entry], found: Discovery) -> list[Entry]:

@@ -99,7 +99,9 @@ def _read_paths(ctx: click.Context, paths: tuple[Path, ...], options: dict[str, 
     if assignment:
         from grader.batch.assignment import read_assignment
 
-        for name, value in read_assignment(assignment[0]).run.items():
+        found = read_assignment(assignment[0])
+        options["late"] = found.late is not None
+        for name, value in found.run.items():
             if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
                 options[name] = value
     return submissions

@@ -40,17 +40,22 @@ class Submitter:
 
 @dataclass
 class GradescopeSubmission:
-    """A folder of the export: who handed it in, and when, in seconds since 1970."""
+    """A folder of the export: who handed it in, and when, in seconds since 1970.
+
+    `unread` is what stands in the place of a time and is none, and its line.
+    """
 
     submitters: list[Submitter]
     submitted: float | None = None
+    unread: tuple[str, int] | None = None
 
 
 def read_metadata(text: str) -> dict[str, GradescopeSubmission]:
     """Return each folder's submission; lines that are not understood are skipped."""
     found: dict[str, GradescopeSubmission] = {}
     current, inside, fields = GradescopeSubmission([]), False, dict[str, str]()
-    for line in text.split("\n"):  # splitlines() knows other line ends, which may stand in what a learner has printed
+    lines = text.split("\n")  # splitlines() knows other line ends, which may stand in what a learner has printed
+    for number, line in enumerate(lines, 1):
         line = line.rstrip("\r")
         if folder := _FOLDER.match(line):
             _close(current, fields)
@@ -65,6 +70,7 @@ def read_metadata(text: str) -> dict[str, GradescopeSubmission]:
             inside = name == "submitters"
             if name == "created_at":
                 current.submitted = _seconds(_scalar(value))
+                current.unread = (value, number) if _scalar(value) and current.submitted is None else None
         elif inside and indent == (2 if dash else 4):  # what lies deeper is the text of a name in several lines
             if dash:
                 _close(current, fields)
@@ -117,7 +123,7 @@ def _scalar(text: str) -> str:
 
 def _seconds(text: str) -> float | None:
     """Parse a time as Ruby writes it, `2026-03-01 10:00:00.000000000 Z`, with its fraction cut to microseconds."""
-    moment = re.sub(r"(\.\d{1,6})\d*", r"\1", text.replace(" Z", "+00:00"))
+    moment = re.sub(r"(\.\d{1,6})\d*", r"\1", re.sub(" (?:Z|UTC)$", "+00:00", text))
     moment = re.sub(r" ([+-]\d\d:?\d\d)$", r"\1", moment)
     try:
         when = datetime.fromisoformat(moment)
