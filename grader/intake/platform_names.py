@@ -7,12 +7,14 @@ mod/assign/classes/downloader.php; Blackboard and Brightspace, by their download
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import datetime
 
 from grader.intake.learner import Entry
 
 DATES = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
 TIMES = tuple(f"{date} {time}" for time in ("%I%M %p", "%H%M") for date in DATES)
+_HOUR_AND_MINUTE = re.compile(r"\d{4}-\d\d-\d\d\D\d\d-\d\d")  # in ISO's forms the last two would be a time zone
 _BLACKBOARD = re.compile(r"(.+?_.+?)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
 _BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+?) - ([^-]+?(?:AM|PM|\d)) - (.+)")
 
@@ -124,10 +126,9 @@ def parse_time(text: str) -> float | None:
     Read are a number of seconds, a year, month and day with or without a time, with anything between them, and the
     forms of `TIMES`.
     """
-    try:
-        return datetime.fromisoformat(text.strip()).timestamp()
-    except (ValueError, OverflowError):
-        pass
+    if not _HOUR_AND_MINUTE.fullmatch(text.strip()):
+        with suppress(ValueError, OverflowError):
+            return datetime.fromisoformat(text.strip()).timestamp()
     if is_number(text.strip()) and len(text.strip()) < 12:
         return float(text)
     numbers = [int(number) for number in re.findall(r"\d+", text)]
