@@ -11,6 +11,7 @@ from grader.course.load_course import load
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
 from grader.judge.course_answers import open_course_answers
 from grader.judge.examination import Judge, with_judge
+from grader.judge.kept_fingerprints import KeptFingerprints
 from grader.judge.processes.launcher import Launcher
 from grader.model import Course, LessonResult, Submission
 
@@ -34,7 +35,8 @@ def run_judge(
 ) -> Any:
     """Run `drive(judge)` for one lesson and return what it returns.
 
-    With `known`, the judge has what others of this process found out about the lesson, and leaves what it finds out.
+    With `known`, the judge has what others of this process found out about the lesson, and leaves what it finds out;
+    fingerprints of known mistakes it shares with all processes of the run, commands among them, as commands do.
     """
     the_course = of or course()
     if not the_course.root.is_relative_to(ROOT):  # a test's own, which it may change
@@ -75,6 +77,11 @@ def _collected(root: Path, lesson: str) -> CheckRunner:
 
 
 @lru_cache(maxsize=8)
-def _knowledge_of(_root: Path, _lesson: str, _device: str) -> dict[str, dict[str, Any]]:
+def _knowledge_of(root: Path, _lesson: str, _device: str) -> dict[str, Any]:
     """What a judge works out about a lesson and keeps for all learners of a class: here, for all tests of a process."""
-    return {"_diagnosticians": {}, "_fixed": {}, "_references": {}}
+    return {"_diagnosticians": {}, "_fixed": {}, "_references": {}, "kept": _kept(root)}
+
+
+@cache
+def _kept(root: Path) -> KeptFingerprints:
+    return KeptFingerprints(load(root))
