@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,16 +88,22 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what tests choose and compute out of the configuration and the cache of whoever runs them.
-
-    The processes that share a run share its cache: each computed the fingerprints of the same mistakes.
-    """
-    place = tmp_path_factory.getbasetemp()
+def _own_configuration(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what tests choose and compute out of the configuration and the cache of whoever runs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-        patch.setenv("XDG_CACHE_HOME", str((place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "cache"))
+        patch.setenv("XDG_CACHE_HOME", str(_cache_folder(request.config, tmp_path_factory.getbasetemp())))
         yield
+
+
+def _cache_folder(config: pytest.Config, place: Path) -> Path:
+    """Return a folder that the processes of a run share, and runs: each computed the fingerprints of the same mistakes.
+
+    Those of other files or libraries have other names. `pytest --cache-clear` begins from nothing.
+    """
+    with suppress(AttributeError, OSError):  # pytest keeps no cache, or may write none
+        return config.cache.mkdir("computed")
+    return (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "cache"
 
 
 @contextmanager
