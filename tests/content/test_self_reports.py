@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from support.factories import course, run_judge
+from support.repeat import FEW_LESSONS, rarely
 
 from grader.judge.course_files import load_file
 from grader.judge.examination import Judge
@@ -14,6 +15,7 @@ from grader.judge.processes.remote_module import LocalModule
 from grader.worker.arrays import map_leaves
 
 MAX_WEIGHT = 0.2  # of the ten points of a score
+MOST_LESSONS = [name for name in course().lessons if name not in FEW_LESSONS]
 WITHOUT_REPORTS = {"char_tokenizer", "learning_rate"}  # no array goes in or comes out
 
 
@@ -47,7 +49,7 @@ def _change(leaf: Any) -> Any:
     return torch.logical_not(leaf) if isinstance(leaf, torch.Tensor) else leaf
 
 
-@pytest.mark.parametrize("name", course().lessons)
+@pytest.mark.parametrize("name", rarely(FEW_LESSONS) + rarely(MOST_LESSONS, slow=MOST_LESSONS))
 def test_no_report_weighs_more_than_a_fifth_of_a_point(name, launcher):
     """A check that bad reports alone make fail could be passed by lying: it is worth 0.2 of the score at most."""
     lesson = course().lessons[name]

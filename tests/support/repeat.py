@@ -25,10 +25,16 @@ def repeat(usual: int, soak: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("times", [usual, pytest.param(soak * SOAK, marks=pytest.mark.soak)])
 
 
-def rarely(values: Iterable[Any], usual: Collection[Any] = FEW_LESSONS) -> list[Any]:
-    """Return parameters of a test of which only the usual ones are in every run."""
+def rarely(values: Iterable[Any], usual: Collection[Any] = FEW_LESSONS, slow: Collection[Any] = ()) -> list[Any]:
+    """Return parameters of a test of which only the usual ones are in every run, and `slow` ones in `.ci/run`."""
     rows = (value if isinstance(value, tuple) else (value,) for value in values)
-    return [pytest.param(*row, marks=[] if row in usual or row[0] in usual else pytest.mark.soak) for row in rows]
+    return [pytest.param(*row, marks=_marks(row, usual, slow)) for row in rows]
+
+
+def _marks(row: tuple[Any, ...], usual: Collection[Any], slow: Collection[Any]) -> list[pytest.MarkDecorator]:
+    if row in slow or row[0] in slow:
+        return [pytest.mark.slow]
+    return [] if row in usual or row[0] in usual else [pytest.mark.soak]
 
 
 def keep_share(config: pytest.Config, items: list[pytest.Item]) -> None:
