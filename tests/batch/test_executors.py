@@ -193,6 +193,7 @@ def test_a_cluster_that_loses_its_nodes_gives_the_same_results(cluster, hand_ins
     assert not [path for path in cluster.temporary.iterdir() if path.name.startswith("selfattend")]
 
 
+@pytest.mark.slow
 def test_a_course_that_changes_on_a_node_ends_the_run(cluster, hand_ins, tmp_path):
     """No verdict is written that was made with other files than the instructor's, and the reason is said."""
     cluster.add_workers(1)

@@ -77,6 +77,7 @@ def test_linked_weights_and_modules_are_told_under_their_own_names(tmp_path):
     assert " helper.py is left out: it is a link" in done.stderr
 
 
+@pytest.mark.slow
 def test_weights_are_handed_in_and_graded_beside_their_file(tmp_path):
     """They come along in the zip, and a class's are found, in a zip and by Canvas's names."""
     work = start_workspace(tmp_path / "work", ROOT)

@@ -93,6 +93,7 @@ def test_the_parser_knows_what_agrees(sentence, right):
     assert checks.is_sentence([checks.WORDS.index(word) for word in sentence.split()]) is right
 
 
+@pytest.mark.slow
 def test_a_short_run_is_measured_like_a_long_one(monkeypatch):
     """After 40 steps a loss is above the band, and what is said has both losses; `build` shows what it promises."""
     checks, _, _ = files()
@@ -283,7 +284,7 @@ COUNTING = [
 ]
 
 
-@pytest.mark.parametrize(("version", "says"), rarely(COUNTING, [CountsInBuffer]))
+@pytest.mark.parametrize(("version", "says"), rarely(COUNTING, slow=[CountsInBuffer]))
 def test_a_model_that_counts_is_worth_nothing(version, says):
     """Words that were counted in the text are not learned by descent, wherever the counts are kept."""
     checks, _, _ = files()

@@ -258,8 +258,8 @@ IN_A_VERDICT = {
 }  # fmt: skip
 
 
-# functorch, which every worker would import for it
-TAKES_SECONDS = {"an import in torch": pytest.mark.slow}
+# functorch and a compiler, which every worker would import for it
+TAKES_SECONDS = {"a compiler": pytest.mark.slow, "an import in torch": pytest.mark.slow}
 
 
 @pytest.mark.parametrize(

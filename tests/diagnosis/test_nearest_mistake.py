@@ -16,10 +16,10 @@ from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.mistakes.mistake_set import Mistake
 
 FEW = 4  # mistakes of each function in a usual run
-QUICK = {"softmax", "scaled_dot_product_attention"}
+QUICK: dict[str, list[pytest.MarkDecorator]] = {"softmax": [], "scaled_dot_product_attention": [pytest.mark.slow]}
 each_function = pytest.mark.parametrize(
     "lesson, function, few",
-    [(*case, FEW) for case in CASES if case[1] in QUICK]
+    [pytest.param(*case, FEW, marks=QUICK[case[1]]) for case in CASES if case[1] in QUICK]
     + [pytest.param(*case, 12 * SOAK, marks=pytest.mark.soak) for case in CASES],
 )
 HARD = ("multi_head", "layer_norm")  # with rows that nearly are each other: masks of one axis, an eps or its square

@@ -222,7 +222,9 @@ IMPORTS = {
 
 
 @pytest.mark.parametrize(
-    ("mode", "name"), rarely(product(MODES, ALLOWED), some_in_other_modes(ALLOWED)), indirect=["mode"]
+    ("mode", "name"),
+    rarely(product(MODES, ALLOWED), some_in_other_modes(ALLOWED), slow=[("as-is", "training")]),
+    indirect=["mode"],
 )
 def test_ordinary_work_goes_on(fork_server: ForkServer, mode: str, name: str) -> None:
     """A worker trains, draws, sleeps and prints as if it were free."""

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 from support.factories import ROOT, course, run_judge
 
@@ -279,6 +280,7 @@ def test_an_array_that_is_yet_to_be_filled_is_not_where_right_ends(launcher: Lau
     assert call.wrong_from == 8
 
 
+@pytest.mark.slow
 def test_right_work_is_shown_whose_largest_call_takes_too_long_to_watch(launcher: Launcher) -> None:
     """The first call is there, though a check asks for hundreds of tokens too."""
     (call,) = trace(launcher, "causal_mask", NESTED)

@@ -236,7 +236,10 @@ def test_any_bytes_may_be_printed(printed):
 @pytest.mark.filterwarnings("ignore")  # as a judge's are: torch warns of strange values
 @pytest.mark.parametrize(
     ("lesson", "times"),
-    [*rarely((lesson, 4) for lesson in FEW_LESSONS), *rarely(((lesson, 8 * SOAK) for lesson in course().lessons), [])],
+    [
+        *rarely(((lesson, 4) for lesson in FEW_LESSONS), slow=["attention", "feed_forward"]),
+        *rarely(((lesson, 8 * SOAK) for lesson in course().lessons), []),
+    ],
 )
 def test_an_examination_of_a_liar_ends_in_a_verdict(lesson, times):
     """With replies that are changed in every place and to every type, each lesson is judged to its end: nothing is

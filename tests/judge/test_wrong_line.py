@@ -614,6 +614,7 @@ def test_what_is_made_in_its_own_way_of_what_is_right_is_not_blamed(launcher: La
     assert line.line == 10 and "where something is missing: `q @ k.mT`" in line.says
 
 
+@pytest.mark.slow
 def test_of_two_arguments_the_one_that_is_wrong_is_named(launcher: Launcher) -> None:
     """Though the other one is what belongs there, and leads on rightly: keys and values are made of x itself."""
     source = (ROOT / "solutions/core/block.py").read_text()

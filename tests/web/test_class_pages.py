@@ -128,6 +128,7 @@ def test_what_is_not_there_is_said(tmp_path):
     assert done.exit_code == 2 and "no results of a run here" in done.output
 
 
+@pytest.mark.slow
 def test_pages_are_read_on_a_narrow_screen(results, page):
     """At 400 pixels nothing of a learner's page lies out of sight, and copies stand one below another."""
     page.set_viewport_size({"width": 400, "height": 800})
@@ -141,7 +142,7 @@ def test_pages_are_read_on_a_narrow_screen(results, page):
     assert len(boxes) == 3 and all(box["x"] + box["width"] <= 400 for box in boxes)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_pictures_stand_on_the_page_of_code(opened, page, scheme):
     """Behind the server's policy, in the page's colours, within a narrow screen, with the numbers in words."""
     _, link = opened

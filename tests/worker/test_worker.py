@@ -84,6 +84,11 @@ def test_a_warm_worker_draws_the_numbers_of_a_cold_one(launcher_with):
     assert same(*drawn)
 
 
+both_kinds_of_worker = pytest.mark.parametrize(
+    "any_launcher", ["forked", pytest.param("spawned", marks=pytest.mark.slow)], indirect=True
+)
+
+
 def test_both_kinds_of_worker_answer_alike(any_launcher):
     """A call, its gradients and a change of its argument look the same however the worker was made."""
     worker = loaded(any_launcher, "def f(x, *, scale=2.0):\n    y = x * scale\n    return y\n")
@@ -98,6 +103,7 @@ def test_both_kinds_of_worker_answer_alike(any_launcher):
     assert torch.allclose(gradients["argument 0"], 2 * weights)
 
 
+@both_kinds_of_worker
 def test_gradients_reach_what_is_inside_of_an_argument(any_launcher):
     """An entry of a pair is a place of its own: what is cut off on the way has no gradient."""
     worker = loaded(any_launcher, "def f(x, pair):\n    return x * pair[0] + pair[1].detach()\n")
@@ -111,6 +117,7 @@ def test_gradients_reach_what_is_inside_of_an_argument(any_launcher):
     assert torch.allclose(gradients["argument 1[0]"], x * weights) and gradients["argument 1[1]"] is None
 
 
+@both_kinds_of_worker
 def test_a_worker_that_does_not_answer_is_killed(any_launcher):
     """After its deadline a call ends in WorkerTimeout, and the process is gone."""
     worker = loaded(
@@ -131,6 +138,7 @@ BUSY = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs a Linux that counts waits for a processor")
 def test_time_without_a_processor_is_not_the_calls_own(launcher):
     """On a processor shared with three others, a call within its limit is answered; one that runs on is not."""
@@ -683,6 +691,7 @@ def test_a_worker_runs_on_the_gpu():
     assert torch.equal(observed.value, torch.full((3,), 2.0))
 
 
+@both_kinds_of_worker
 def test_what_is_told_of_a_training_is_shown_and_is_no_output(any_launcher):
     """A learner can print such a line as well: it moves the bar, and nothing else comes of it."""
     worker = loaded(
