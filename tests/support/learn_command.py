@@ -14,6 +14,7 @@ from typing import Any
 from grader.course import load
 from grader.workspace import create
 from support.command_server import run_command, start_command
+from support.factories import course as of_checkout
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests/courses/tiny"
@@ -41,7 +42,7 @@ def learn(
 
 def start_workspace(folder: Path, course: Path = TINY) -> Path:
     """Make a workspace as `learn start` does, without a process for it."""
-    create(folder, load(course))
+    create(folder, of_checkout() if course == ROOT else load(course))
     return folder
 
 

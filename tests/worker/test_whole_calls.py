@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from support.course_files import ROOT
 from support.equal_calls import make_inputs
+from support.factories import course
 from support.repeat import SOAK
 
-from grader.course.load_course import load
 from grader.source.forbidden_calls import find_forbidden_calls
 from grader.worker.call_monitor import matches
 from grader.worker.operations import ModuleHost
@@ -38,7 +38,7 @@ def refusal(exercise, expression, way):
         importlib.import_module(module)
     names = make_inputs(exercise)
     names["f"] = eval(expression, dict(names))
-    host = ModuleHost({"call": lambda: eval(way, dict(names))}, load(ROOT).lessons[exercise].forbids)
+    host = ModuleHost({"call": lambda: eval(way, dict(names))}, course().lessons[exercise].forbids)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some names are old, and say so
@@ -50,7 +50,7 @@ def refusal(exercise, expression, way):
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_every_call_that_does_the_exercise_is_refused(exercise):
     """Functions, methods, operators, overloads, decompositions, modules, distributions: each is named as forbidden."""
-    forbids = load(ROOT).lessons[exercise].forbids
+    forbids = course().lessons[exercise].forbids
     said = {(expression, way): refusal(exercise, expression, way) for expression, way in found(exercise)}
 
     assert len(said) > (3 if exercise == "activations" else 20)
@@ -94,7 +94,7 @@ def test_no_other_call_does_the_exercise(exercise, piece, tmp_path):
 ])  # fmt: skip
 def test_what_does_an_exercise_under_another_name_is_refused(lesson, line):
     """Schedulers are Python of torch's, in which the worker sees nothing; the source names their module."""
-    chosen = load(ROOT).lessons[lesson]
+    chosen = course().lessons[lesson]
     name = chosen.functions[0].name
     source = f"{line}\n\n\ndef {name}(*given):\n    return way(*given)\n"
     assert find_forbidden_calls(source, [name], partial(matches, forbids=tuple(chosen.forbids)))
@@ -109,7 +109,7 @@ def test_a_response_over_all_features_is_an_rms_norm():
     right = x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()
     assert torch.allclose(way(x[..., None])[..., 0], right, atol=1e-5)
 
-    host = ModuleHost({"call": lambda: way(x[..., None])}, load(ROOT).lessons["layer_norm"].forbids)
+    host = ModuleHost({"call": lambda: way(x[..., None])}, course().lessons["layer_norm"].forbids)
     try:
         error = host.perform({"operation": "call", "target": "call", "args": [], "kwargs": {}})["error"]
     finally:
@@ -131,7 +131,7 @@ def test_torchs_own_clipping_is_refused_in_parts_too(function):
         arguments = {"clip_grads_with_norm_": ([weight], 1.0, torch.tensor(3.0)), "get_total_norm": ([weight.grad],)}
         return getattr(torch.nn.utils, function)(*arguments.get(function, ([weight], 1.0)))
 
-    host = ModuleHost({"call": call}, load(ROOT).lessons["gradient_clipping"].forbids)
+    host = ModuleHost({"call": call}, course().lessons["gradient_clipping"].forbids)
     try:
         error = host.perform({"operation": "call", "target": "call", "args": [], "kwargs": {}})["error"]
     finally:
@@ -146,7 +146,7 @@ def test_a_row_that_torch_shortens_is_clipped_by_torch():
 
     row = torch.ones(1, 9)
     for call in (lambda: row.renorm(2, 0, 1.0), lambda: torch.renorm(row, p=2, dim=0, maxnorm=1.0)):
-        host = ModuleHost({"call": call}, load(ROOT).lessons["gradient_clipping"].forbids)
+        host = ModuleHost({"call": call}, course().lessons["gradient_clipping"].forbids)
         try:
             error = host.perform({"operation": "call", "target": "call", "args": [], "kwargs": {}})["error"]
         finally:
