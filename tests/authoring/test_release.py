@@ -355,6 +355,12 @@ def telling(line: str) -> set[tuple[str, ...]]:
     return {gram for gram in grams(line) if len({word for word in gram if word.isidentifier()}) > 2}
 
 
+@functools.cache
+def grams_of_engine() -> set[tuple[str, ...]]:
+    """Those that everybody may read."""
+    return set().union(*(grams(path.read_text()) for path in (ROOT / "grader").rglob("*.py")))
+
+
 def hidden_and_public(path: Path) -> tuple[dict[str, str], str]:
     """The texts of a file of `solutions/` that must stay hidden, by name; and the text that may be seen."""
     text = path.read_text()
@@ -379,12 +385,11 @@ def secrets_of(course: Path) -> dict[str, set[tuple[str, ...]]]:
     open_files = [path for part in ("lessons", "exercises") for path in (course / part).rglob("*")]
     seen = [path.read_text() for path in open_files if path.suffix in (".md", ".py", ".toml")]
     seen += [text.replace("`", "") for text in seen]  # so a text to train on is made of them
-    seen += [path.read_text() for path in (ROOT / "grader").rglob("*.py")]
     for path in sorted((course / "solutions").rglob("*.py")):
         more, public = hidden_and_public(path)
         hidden |= more
         seen.append(public)
-    allowed = set().union(*map(grams, seen))
+    allowed = grams_of_engine().union(*map(grams, seen))
     names = {name for path in (course / "exercises").rglob("*.py") for name in DOTTED.findall(path.read_text())}
     hidden = {
         name: QUOTED.sub(lambda quoted: '""' if NUMBERED.sub("", quoted[1]) in names else quoted[0], text)
