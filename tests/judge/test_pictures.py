@@ -267,7 +267,9 @@ def in_file(tmp_path: Path, name: str, source: str = SUM_OF_ALL) -> tuple[Any, b
     return done, out.read_bytes() if out.is_file() else b""
 
 
-@pytest.mark.parametrize("suffix", ["svg", pytest.param("png", marks=pytest.mark.soak), "html"])
+@pytest.mark.parametrize(
+    "suffix", ["svg", pytest.param("png", marks=pytest.mark.soak), pytest.param("html", marks=pytest.mark.slow)]
+)
 def test_pictures_are_written_to_a_file(tmp_path: Path, suffix: str) -> None:
     """SVG, PNG, and a page that asks for nothing from elsewhere; a learner's words are words in them, and no markup."""
     pytest.importorskip("vl_convert", reason="needs pip install 'selfattend[pictures]'")

@@ -64,7 +64,7 @@ def both_ways(
     ("lesson", "times"),
     [
         *rarely((lesson, 2) for lesson in FEW_LESSONS),
-        ("evaluation", 4),
+        pytest.param("evaluation", 4, marks=pytest.mark.slow),
         *rarely(((lesson, 4 * SOAK) for lesson in LESSONS), []),
     ],
 )

@@ -108,7 +108,8 @@ def sample_token(probs, u):
 
 
 @pytest.mark.parametrize(
-    ("lesson", "source", "line"), [("training", LOSS_AFTER_THE_STEP, 8), ("sampling", CUT_THE_OTHER_WAY, 9)]
+    ("lesson", "source", "line"),
+    [("training", LOSS_AFTER_THE_STEP, 8), pytest.param("sampling", CUT_THE_OTHER_WAY, 9, marks=pytest.mark.slow)],
 )
 def test_nothing_is_missing_behind_a_line_that_leads_to_another_right_one(launcher, lesson, source, line):
     """A right line is not named, though the reference's next value in its place would mend the answer."""
