@@ -193,7 +193,7 @@ SCALED = {"first": "q = q / q.size(-1) ** 0.5", "then": "", "fill": 'float("-inf
     "changes, ids, besides",
     [
         ({"first": "q /= q.size(-1) ** 0.5", "dim": -2}, ["at-softmax-queries", "at-in-place"], ""),
-        ({"then": "q *= 2", "dim": -2}, ["at-softmax-queries"], " (Besides, the arguments are changed.)"),
+        ({"then": "k *= 2", "dim": -2}, ["at-softmax-queries"], " (Besides, the arguments are changed.)"),
         ({"fill": "0.0", "values": "v.detach()"}, ["at-mask-as-zero-score"], " (Besides, no gradient reaches `v`.)"),
     ],
     ids=["both known", "another change", "no gradient"],

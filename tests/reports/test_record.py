@@ -18,6 +18,7 @@ def test_what_is_written_is_what_was_read():
     _, records = hostile_class()
     for data in [made_record(Random(3), "ada", "Ada Kim"), *records]:
         same = data | {
+            "account": "",
             "together": [],
             "submitted": None,
             "when": None,
