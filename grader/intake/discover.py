@@ -21,7 +21,14 @@ from grader.intake.formats.gradescope_metadata import (
     read_metadata,
 )
 from grader.intake.formats.repositories import is_list, read_list
-from grader.intake.group_attempts import add_earlier, find_missing, group_entries, match_roster, number_attempts
+from grader.intake.group_attempts import (
+    add_earlier,
+    find_missing,
+    group_entries,
+    match_roster,
+    name_mates,
+    number_attempts,
+)
 from grader.intake.learner import Entry, Learner, join_some, printable, shorten
 from grader.intake.limits import is_archive, is_artefact
 from grader.intake.name_patterns import NamePattern, guess_expression, guess_platform
@@ -93,6 +100,7 @@ def discover(
         found.missing = find_missing(roster, learners)
         _require_listed(source, learners, roster)
         found.notes += roster.notes
+    learners = name_mates(learners)
     found.learners = _choose_attempts(learners, attempts, before, found)
     if roster:
         found.unlisted = tuple(one.id for one in found.learners if not roster.find([one.learner]))
@@ -197,6 +205,7 @@ def _assign_submitters(entry: Entry, read: Entry | None, info: GradescopeSubmiss
     if info is None or not info.submitters:
         return [read] if read else []
     ids = [one.sid or one.email or one.name for one in info.submitters]
+    accounts = [one.email or own for one, own in zip(info.submitters, ids, strict=True)]  # which nobody writes
     return [
         Entry(
             entry.name,
@@ -204,9 +213,9 @@ def _assign_submitters(entry: Entry, read: Entry | None, info: GradescopeSubmiss
             owner_name=one.name,
             address=one.email,
             submitted=info.submitted,
-            together=tuple(other for other in ids if other != own),
+            together=tuple(other for other in accounts if other and other != account),
         )
-        for own, one in zip(ids, info.submitters, strict=True)
+        for own, account, one in zip(ids, accounts, info.submitters, strict=True)
         if own
     ]
 

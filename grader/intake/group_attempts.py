@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from grader.intake.learner import Entry, Learner
@@ -13,8 +13,9 @@ from grader.intake.limits import kind_of
 from grader.intake.name_patterns import choice_note, original_names, upload_names
 from grader.intake.roster import Person, Roster
 from grader.model.person_id import fold_id
+from grader.model.person_name import may_be_same
 
-OF_ANOTHER = "The number {id} is somebody else's in the roster, by the address of the account: it was not used."
+OF_ANOTHER = "The number {id} is somebody else's in the roster, by the account's address or name: it was not used."
 MAX_EARLIER = 20  # attempts of one person that are read beside the newest
 
 
@@ -63,25 +64,33 @@ def match_roster(learners: Sequence[Learner], roster: Roster) -> list[Learner]:
             person = named
         if person:
             one = replace(one, id=person.id, name=person.name or one.name, known=True)
-        together = tuple(mate.id if (mate := roster.find([other])) else other for other in one.together)
-        matched.append(replace(one, together=together))
+        matched.append(one)
     return matched
+
+
+def name_mates(learners: Sequence[Learner]) -> list[Learner]:
+    """Give those who handed in together the ids that the hand-ins of their accounts have."""
+    ids = {fold_id(one.first.address or one.first.owner): one.id for one in learners}
+    return [replace(one, together=tuple(ids.get(fold_id(mate), mate) for mate in one.together)) for one in learners]
 
 
 def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Learner], list[Person | None]]:
     """Return the hand-ins, with a note where an id is not the owner's, and the person to whom the ids of each lead.
 
-    Anybody may write another's number into an account. Where the roster has another address for that person the number
-    alone leads to nobody, but the name that goes with it may say that it is theirs.
+    Anybody may write another's number into an account. It leads to a person only if the name that goes with it does
+    not say otherwise; where the roster has another address for them, only if it is their name.
     """
     by_address = [roster.find([one.first.address]) for one in learners]
     addressed = {person.id for person in by_address if person}
+    named = {person.id for one in learners if (person := roster.find_by_name(one.name))}
     noted: list[Learner] = []
     found: list[Person | None] = []
     for one, known in zip(learners, by_address, strict=True):
         person = roster.find([one.id])
-        others = known or (person and person.id in addressed)
-        if person and one.first.address and person is not known and (others or _is_contradicted(one, person, roster)):
+        is_others = (
+            known or (person and person.id in addressed) or (person and _is_contradicted(one, person, roster, named))
+        )
+        if person and one.first.address and person is not known and is_others:
             notes = (*one.notes, OF_ANOTHER.format(id=one.id))
             one, person = replace(one, id=one.first.address, notes=notes), None
         noted.append(one)
@@ -89,9 +98,12 @@ def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Lear
     return noted, found
 
 
-def _is_contradicted(one: Learner, person: Person, roster: Roster) -> bool:
-    """Return True if the roster has addresses of a person, and neither the account's nor its name is theirs."""
-    return any("@" in key for key in person.keys) and roster.find_by_name(one.name) is not person
+def _is_contradicted(one: Learner, person: Person, roster: Roster, named: Collection[str]) -> bool:
+    """Return True if a hand-in's name is not a person's, and the roster has their address, or a hand-in their name."""
+    if roster.find_by_name(one.name) is person:
+        return False
+    has_address = any("@" in key for key in person.keys)
+    return has_address or person.id in named or not may_be_same(one.name, person.name)
 
 
 def find_missing(roster: Roster, learners: Iterable[Learner]) -> tuple[dict[str, str], ...]:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.intake.discover import discover
 from grader.intake.formats.gradescope_metadata import GradescopeSubmission, Submitter, drop_shared_numbers
 from grader.intake.group_attempts import group_entries, match_roster
 from grader.intake.learner import Entry
+from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 
 
@@ -44,17 +46,49 @@ def test_a_number_leads_to_nobody_whose_own_address_handed_in(tmp_path: Path) ->
     assert match(("1002", "bob@home.net", "Bob"), ("1003", "")) == [("1002", 0), ("1003", 0)]
 
 
-def test_a_number_leads_to_nobody_whose_address_and_name_are_others(tmp_path: Path) -> None:
-    """Who is absent gets nobody's mark; without addresses in the roster the number is all that there is."""
-    entry = Entry("s1", owner="1003", address="eve@home.net", owner_name="Eve")
+@pytest.mark.parametrize(
+    "roster, names, ids",
+    [
+        ("id,name,email\n1003,Ada Lovelace,ada@a.edu\n", ["Eve"], ["a0@home.net"]),
+        ("id,name,email\n1003,Ada Lovelace,ada@a.edu\n", ["Lovelace, Ada"], ["1003"]),
+        ("id,name\n1003,Ada Lovelace\n", ["Eve"], ["a0@home.net"]),
+        ("id,name\n1003,Ada Lovelace\n", ["Ada L."], ["1003"]),
+        ("id,name\n1003,Ada Lovelace\n", ["Eve Lovelace", "Ada Lovelace"], ["a0@home.net", "1003"]),
+        ("id\n1003\n", ["Eve"], ["1003"]),
+    ],
+)
+def test_a_number_leads_to_nobody_whose_address_or_name_are_others(tmp_path: Path, roster, names, ids) -> None:
+    """Who is absent, or has written no number, gets nobody's mark; where nothing contradicts the number, it counts."""
+    numbers = ["1003", "a1@home.net"]
+    entries = [
+        Entry(f"s{at}", owner=numbers[at], address=f"a{at}@home.net", owner_name=name) for at, name in enumerate(names)
+    ]
+    (tmp_path / "roster.csv").write_text(roster)
 
-    def match(text: str) -> list[str]:
-        (tmp_path / "roster.csv").write_text(text)
-        found = match_roster(group_entries([entry]), Roster.read(tmp_path / "roster.csv"))
-        return [one.id for one in found]
+    assert [one.id for one in match_roster(group_entries(entries), Roster.read(tmp_path / "roster.csv"))] == ids
 
-    assert match("id,name,email\n1003,Ada,ada@a.edu\n") == ["eve@home.net"]
-    assert match("id,name\n1003,Ada\n") == ["1003"]
+
+def test_whoever_is_in_a_group_is_who_handed_in(tmp_path: Path) -> None:
+    """A number that was refused for its account is not believed in the group of its partner either."""
+    (tmp_path / "download/submission_1").mkdir(parents=True)
+    (tmp_path / "download/submission_1/softmax.py").write_text("x = 1\n")
+    people = [("Mallory", "1001", "mal@a.edu"), ("Sock Puppet", "1003", "sock@mail.net"), ("Bob", "", "bob@a.edu")]
+    told = "".join(f"  - :name: {name}\n    :sid: '{sid}'\n    :email: {email}\n" for name, sid, email in people)
+    metadata = f"submission_1:\n  :submitters:\n{told}  :created_at: 2026-03-01 10:00:00.000000000 Z\n"
+    (tmp_path / "download/submission_metadata.yml").write_text(metadata)
+    roster = "id,name,email\n1001,Mallory,mal@a.edu\n1002,Bob,bob@a.edu\n1003,Ada,ada@a.edu\n"
+    (tmp_path / "roster.csv").write_text(roster)
+    names = NamePattern.parse("gradescope")
+
+    def groups(given: Roster | None) -> dict[str, set[str]]:
+        found = discover(tmp_path / "download", names=names, roster=given)
+        return {one.id: set(one.together) for one in found.learners}
+
+    told_apart = groups(Roster.read(tmp_path / "roster.csv"))
+    assert told_apart == {
+        "1001": {"sock@mail.net", "1002"}, "1002": {"sock@mail.net", "1001"}, "sock@mail.net": {"1001", "1002"},
+    }  # fmt: skip
+    assert groups(None)["1001"] == {"1003", "bob@a.edu"}
 
 
 def test_a_number_that_is_an_address_of_another_is_dropped() -> None:

@@ -9,13 +9,13 @@ has no other mark by name: a namesake of theirs is nobody in the file.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from grader.model.person_id import fold_id
+from grader.model.person_name import may_be_same, name_words
 from grader.reports.gradebook.marks import Mark
 
 Find = Callable[[Mark], tuple[set[int], str]]  # the rows that a mark fits, or why that is not certain
@@ -124,7 +124,7 @@ class _Directory:
         rows = self.rows_of(mark.learner)
         if len(rows) == 1:
             other = self.people[next(iter(rows))].name
-            if not _is_same_person(mark.name, other):
+            if not may_be_same(mark.name, other):
                 return set(), f"its identifier is that of {other}, its name is not"
         return self._only(rows)
 
@@ -148,30 +148,10 @@ def _key(identifier: str) -> str:
     return unicodedata.normalize("NFC", identifier).strip().casefold()
 
 
-def _words(name: str) -> list[str]:
-    """Split a name, without accents and signs, given name first: "Lovelace, Ada" becomes ["ada", "lovelace"]."""
-    last, comma, first = name.partition(",")
-    ordered = f"{first} {last}" if comma else name
-    plain = "".join(sign for sign in unicodedata.normalize("NFKD", ordered) if not unicodedata.combining(sign))
-    return re.findall(r"\w+", plain.casefold().replace("_", " "))
-
-
 def _name_keys(name: str) -> set[str]:
     """Return a name's words sorted, and run together with the family name last or first."""
-    words = _words(name)
+    words = name_words(name)
     if not words:
         return set()
     turned = [words[start:] + words[:start] for start in range(len(words))]
     return {" ".join(sorted(words)), *("".join(each) for each in turned)}
-
-
-def _is_same_person(one: str, other: str) -> bool:
-    """Return True unless two names contradict: they share a word, or one holds words of the other run together."""
-    first, second = _words(one), _words(other)
-    if not first or not second:
-        return True
-    return bool({*first} & {*second}) or _holds_words(first, second) or _holds_words(second, first)
-
-
-def _holds_words(words: list[str], others: list[str]) -> bool:
-    return len(words) == 1 and sum(word in words[0] for word in others) > 1
