@@ -32,6 +32,7 @@ from grader.intake.group_attempts import (
 from grader.intake.learner import Entry, Learner, join_some, printable, shorten
 from grader.intake.limits import is_archive, is_artefact
 from grader.intake.name_patterns import NamePattern, guess_expression, guess_platform
+from grader.intake.platform_names import has_several_times
 from grader.intake.roster import Roster
 from grader.intake.unique_ids import assign_ids
 
@@ -160,6 +161,9 @@ def _read_names(entries: Sequence[Entry], names: NamePattern, roster: Roster | N
     found.ignored = [printable(entry.name) for entry in entries if entry.name not in known]
     if unread := [entry.name for entry in owned if not entry.kind]:
         note = f"Left out of hand-ins, being no Python file, notebook or archive: {join_some(unread, MAX_NAMES_SHOWN)}."
+        found.notes = (*found.notes, note)
+    if names.text == "brightspace" and (several := [entry.name for entry in owned if has_several_times(entry.name)]):
+        note = f"Of several times in a name the latest counts: {join_some(several, MAX_NAMES_SHOWN)}."
         found.notes = (*found.notes, note)
     timeless = [entry.name for entry in owned if entry.kind and entry.submitted is None]
     if timeless and any(entry.submitted is not None for entry in owned):  # else names of this form hold no time

@@ -13,10 +13,12 @@ from datetime import datetime
 from grader.intake.learner import Entry
 
 DATES = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
+MIN_SECONDS = 1e9  # in September 2001: a smaller number, such as 30112026, is no count of seconds
 TIMES = tuple(f"{date} {time}" for time in ("%I%M %p", "%H%M") for date in DATES)
 _HOUR_AND_MINUTE = re.compile(r"\d{4}-\d\d-\d\d\D\d\d-\d\d")  # in ISO's forms the last two would be a time zone
 _BLACKBOARD = re.compile(r"(.+?_.+?)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
-_BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+?) - ([^-]+?(?:AM|PM|\d)) - (.+)")
+_LIKE_A_TIME = re.compile(r"\d.*(?:[AP]M|\d)$")
+_BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+)")
 
 
 def canvas(name: str) -> Entry | None:
@@ -101,14 +103,30 @@ def blackboard(name: str) -> Entry | None:
 
 
 def brightspace(name: str) -> Entry | None:
-    """Read a name of Brightspace: `12345-678 - Ann Lee - Nov 20, 2026 1015 AM - softmax.py`."""
-    found = _BRIGHTSPACE.fullmatch(name)
-    if not found:
+    """Read a name of Brightspace: `12345-678 - Ann Lee - Nov 20, 2026 1015 AM - softmax.py`.
+
+    A person's name and a file's may hold a time, too: of several the latest is when it was handed in. What looks like
+    one in another language has its place, and is no time.
+    """
+    owner, parts, times = _brightspace_times(name)
+    alike = (at for at, part in enumerate(parts[1:-1], 1) if _LIKE_A_TIME.search(part))
+    time, at = max(times, default=(None, next(alike, 0)))
+    if not at:
         return None
-    owner, full, when, file = found.groups()
-    return Entry(
-        name, owner=owner, owner_name=full, attempt_name=when, file=file, joins=True, submitted=parse_time(when)
-    )
+    full, file = " - ".join(parts[:at]), " - ".join(parts[at + 1 :])
+    return Entry(name, owner=owner, owner_name=full, attempt_name=parts[at], file=file, joins=True, submitted=time)
+
+
+def has_several_times(name: str) -> bool:
+    """Return True for a name of Brightspace with more than one time in it."""
+    return len(_brightspace_times(name)[2]) > 1
+
+
+def _brightspace_times(name: str) -> tuple[str, list[str], list[tuple[float, int]]]:
+    """Return whose a name is, what stands between its dashes, and the times among these with their places."""
+    found = _BRIGHTSPACE.fullmatch(name)
+    owner, parts = (found[1], found[2].split(" - ")) if found else ("", [])
+    return owner, parts, [(time, at) for at, part in enumerate(parts[1:-1], 1) if (time := _parse_words(part))]
 
 
 PLATFORMS = {
@@ -123,14 +141,14 @@ PLATFORMS = {
 def parse_time(text: str) -> float | None:
     """Return a time in seconds since 1970, in this machine's time zone unless the text has one; None for no time.
 
-    Read are a number of seconds, a year, month and day with or without a time, with anything between them, and the
-    forms of `TIMES`.
+    Read are a number of seconds of `MIN_SECONDS` at least, a year, month and day with or without a time, with anything
+    between them, and the forms of `TIMES`.
     """
     if not _HOUR_AND_MINUTE.fullmatch(text.strip()):
         with suppress(ValueError, OverflowError):
             return datetime.fromisoformat(text.strip()).timestamp()
     if is_number(text.strip()) and len(text.strip()) < 12:
-        return float(text)
+        return float(text) if float(text) >= MIN_SECONDS else None
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     try:
         if 3 <= len(numbers) <= 6 and 1970 <= numbers[0] <= 9999 and not re.search("[^\\W\\d_]{2}", text):
@@ -138,12 +156,15 @@ def parse_time(text: str) -> float | None:
             return datetime(year, month, day, hour, minute, second).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
+    return _parse_words(text)
+
+
+def _parse_words(text: str) -> float | None:
+    """Return a time in one of the forms of `TIMES`; None for any other text."""
     words = " ".join(re.sub(r"[,.:]|\bat\b", lambda sign: "" if sign[0] == ":" else " ", text).split())
     for form in TIMES:
-        try:
+        with suppress(ValueError):
             return datetime.strptime(words, form).timestamp()
-        except ValueError:
-            continue
     return None
 
 

@@ -116,6 +116,8 @@ def test_names_as_gradescope_makes_them():
      ("HW_eve", "", "x_ann_attempt_2027-01-01-00-00-00_a.py")),
     ("1234-567 - Ann-Marie Lee - Nov 20, 2026 1015 AM - soft - max.py", ("1234", "Ann-Marie Lee", "soft - max.py")),
     ("1234-567 - Ann Lee - 20 November, 2026 10:15 - softmax.py", ("1234", "Ann Lee", "softmax.py")),
+    ("1234-567 - Ann Lee - 2026 - Nov 20, 2026 1015 AM - x.py", ("1234", "Ann Lee - 2026", "x.py")),
+    ("1-2 - Mal - Nov 1, 2026 900 AM - Nov 20, 2026 1000 AM - x.py", ("1", "Mal - Nov 1, 2026 900 AM", "x.py")),
     ("1234 - Ann Lee - softmax.py", None),
 ])  # fmt: skip
 def test_names_as_blackboard_and_brightspace_make_them(name, expected):
@@ -124,6 +126,14 @@ def test_names_as_blackboard_and_brightspace_make_them(name, expected):
 
     assert (entry and (entry.owner, entry.owner_name, entry.file)) == expected
     assert entry is None or abs(entry.submitted - parse_time("2026-11-20T10:00")) <= 900
+
+
+def test_a_time_in_another_language_is_none():
+    """The name is read, and the time is not guessed; a bare number is one from 2001 on."""
+    entry = brightspace("1234-567 - Ann Lee - 20 nov. 2026 10 h 15 - softmax.py")
+
+    assert (entry.owner, entry.file, entry.submitted) == ("1234", "softmax.py", None)
+    assert parse_time("30112026") is None and parse_time("1795000000") == 1795000000.0
 
 
 BY_TEXT = {"HW_1_lee": "Name: Ann Lee (lee)\r\nAssignment: HW_1", "HW_1_x_lee": "Name: Eve (lee) X (x_lee)\r\n"}
