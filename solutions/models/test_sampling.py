@@ -74,8 +74,9 @@ def test_both(submission, reference, rand, k, p):
 @pytest.mark.check(skill="values", points=2, needs="test_shape", stage="with T={temperature} and top_p", **PROBS)
 @pytest.mark.parametrize("temperature", [0.4, 2.5])
 def test_order(submission, reference, rand, temperature):
-    """Applies the temperature first: it decides how many tokens reach p."""
+    """Applies the temperature first: it decides how many tokens reach p, with top_k and without."""
     compare(submission, reference, rows(rand), temperature=temperature, top_k=8, top_p=0.75)
+    compare(submission, reference, rows(rand), temperature=temperature, top_p=0.75)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="with a k larger than V", **PROBS)

@@ -106,11 +106,13 @@ def test_nothing_counts(submission, rand):
                    stage="with label_smoothing={smoothing}")  # fmt: skip
 @pytest.mark.parametrize("smoothing", [0.1, 0.5, 1.0])
 def test_smoothing(submission, reference, rand, smoothing):
-    """Equals the reference with label smoothing, whether all positions count or not."""
-    logits, answers = rand(3, 5, V, scale=2.0), targets(rand, 3, 5)
-    answers = rand.integers(0, V, 3, 5) if smoothing == 0.5 else answers
-    expected = reference.cross_entropy(logits, answers, label_smoothing=smoothing)
-    assert_matches(submission.cross_entropy(logits, answers, label_smoothing=smoothing), expected)
+    """Equals the reference with label smoothing, whether all positions count or not, and whatever is left out."""
+    logits = rand(3, 5, V, scale=2.0)
+    answers = targets(rand, 3, 5) if smoothing == 1.0 else rand.integers(0, V, 3, 5)
+    given = {"label_smoothing": smoothing} | ({"ignore_index": answers[0, 0].item()} if smoothing == 0.1 else {})
+    assert_matches(
+        submission.cross_entropy(logits, answers, **given), reference.cross_entropy(logits, answers, **given)
+    )
 
 
 @pytest.mark.check(skill="stability", points=2, function="cross_entropy", needs="test_one_number",
