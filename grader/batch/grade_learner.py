@@ -32,6 +32,10 @@ NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of
 MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may take twelve bytes
 
 
+# what is to be judged of a lesson, or its result; and the folder of the attempt it is of, None if there is nothing
+Found = tuple[Submission | LessonResult, str | None]
+
+
 class LearnerGrader:
     """Grades learner after learner with one judge, which keeps what it has computed for the course.
 
@@ -52,24 +56,23 @@ class LearnerGrader:
         """
         hand_in = hand_in or read_hand_in(learner)
         digest = hand_in.digest
-        found: list[Submission | LessonResult] = []
+        found: list[Found] = []
         prints: dict[str, Any] = {}
         if not hand_in.problem:
             with TemporaryDirectory(dir=self.folder) as root, hand_in.takes_the_blame(learner.source):
                 found, prints = self._find_lessons(learner, hand_in, Path(root))
         if found:
-            results = self._judge(found, prints)
+            results, counting = self._judge(found, prints)
             self.course.require()
         else:
-            results = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons]
+            results, counting = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons], set()
+        when, late = _time_of(learner, hand_in, counting)
         record = make_record(
-            learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem, when=hand_in.when
+            learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem, when=when, late=late
         )
         return GradedHandIn(record, prints, self.judge.launcher.layers if found else None)
 
-    def _find_lessons(
-        self, learner: Learner, hand_in: HandIn, root: Path
-    ) -> tuple[list[Submission | LessonResult], dict[str, Any]]:
+    def _find_lessons(self, learner: Learner, hand_in: HandIn, root: Path) -> tuple[list[Found], dict[str, Any]]:
         """Return what is to be judged of each lesson, and the fingerprints; nothing if it cannot be read."""
         sources = _read_sources(hand_in, learner)
         if hand_in.problem:
@@ -91,14 +94,20 @@ class LearnerGrader:
                 _write_artefacts(root, lesson, matches[lesson.name], hand_in)
         labels = _PathLabels(root, learner)
         return [
-            self._read_lesson(lesson, one, root, labels) for lesson in self.lessons for one in matches[lesson.name]
+            (self._read_lesson(lesson, one, root, labels), one.folder if one.path else None)
+            for lesson in self.lessons
+            for one in matches[lesson.name]
         ], prints
 
-    def _judge(self, found: Sequence[Submission | LessonResult], prints: dict[str, Any]) -> list[LessonResult]:
-        """Return the result of each lesson, in their order; of several attempts at one, the best.
+    def _judge(self, attempts: Sequence[Found], prints: dict[str, Any]) -> tuple[list[LessonResult], set[str]]:
+        """Return the result of each lesson, in their order, and the folders of the attempts that they are of.
 
-        Pictures are put beside the source in *prints*, which is the first attempt's, if that counts.
+        Of several attempts at one lesson the best counts. Pictures are put beside the source in *prints*, which is the
+        first attempt's, if that counts.
         """
+        found = [one for one, _ in attempts]
+        folders = {one.lesson: folder for one, folder in reversed(attempts) if isinstance(one, LessonResult)}
+        of = {id(one): folder for one, folder in attempts}
         shown = {one.lesson: one for one in reversed(found)} if self.settings.pictures else {}
         drawn: dict[str, tuple[LessonResult, list[Picture]]] = {}
         results = {one.lesson: one if isinstance(one, LessonResult) else None for one in found}
@@ -119,6 +128,8 @@ class LearnerGrader:
                 lesson = self.judge.course.lessons[one.lesson]
                 result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
                 results[one.lesson] = better_result(result, results[one.lesson])
+                if results[one.lesson] is result:
+                    folders[one.lesson] = of[id(one)]
                 spent[one.lesson] += time.monotonic() - started
                 if pictures:
                     drawn[one.lesson] = result, pictures
@@ -126,7 +137,8 @@ class LearnerGrader:
             if results[name] is result and name in prints:
                 prints[name]["pictures"] = pack_pictures(pictures)
         noted = {name: (NO_TIME,) if name in left_out else () for name in results}
-        return [replace(one, notes=(*one.notes, *noted[name])) for name, one in results.items() if one]
+        counting = {folder for folder in folders.values() if folder is not None}
+        return [replace(one, notes=(*one.notes, *noted[name])) for name, one in results.items() if one], counting
 
     def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:
         """Return what is to be judged, or the result if that is nothing."""
@@ -215,6 +227,17 @@ def _write_artefacts(root: Path, lesson: Lesson, matches: Iterable[Match], hand_
     for match in matches:
         if match.path and (content := find_artefact(lesson, match, hand_in.files)):
             artefact_path(root / match.path).write_bytes(content)
+
+
+def _time_of(learner: Learner, hand_in: HandIn, counting: Collection[str]) -> tuple[float | None, bool]:
+    """Return when the newest attempt came that a result is of, and whether one of them was late.
+
+    What was handed in later and counts for nothing costs nobody points.
+    """
+    attempts = {"": (hand_in.when or learner.when, learner.late)}
+    attempts |= {one.folder: (one.when, one.late) for one in learner.earlier}
+    told = [attempts[folder] for folder in counting if folder in attempts] or [attempts[""]]
+    return max((when for when, _ in told if when is not None), default=None), any(late for _, late in told)
 
 
 class _PathLabels:

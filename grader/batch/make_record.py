@@ -58,8 +58,11 @@ def make_record(
     notes: Iterable[str] = (),
     problem: str = "",
     when: float | None = None,
+    late: bool | None = None,
 ) -> Record:
     """Make the record of a hand-in from the results of all its lessons.
+
+    *when* and *late* are those of the attempts that the results are of; None: the newest one's.
 
     Notes that say which of several files was judged, or that dates do not fit, are a problem: a human should look.
     """
@@ -71,7 +74,7 @@ def make_record(
         account=learner.account,
         together=tuple(learner.together),
         attempt=learner.attempt,
-        late=learner.late,
+        late=learner.late if late is None else late,
         source=learner.source,
         submitted=learner.submitted,
         when=when or learner.when,
@@ -145,6 +148,8 @@ def combine(new: Record, old: Record, when: str, attempts: str, *, otherwise: bo
             notes += [GRADED_OTHERWISE] if otherwise else []
             now = replace(before, notes=tuple(dict.fromkeys((*before.notes, *notes))))
         results.append(now)
+    if not any(result is new.lessons[result.lesson] and result.state != "missing" for result in results):
+        new = replace(new, when=old.when, late=old.late)  # of the new one nothing counts
     return with_lessons(new, results)
 
 

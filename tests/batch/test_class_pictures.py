@@ -182,14 +182,14 @@ def test_a_picture_stays_where_earlier_attempts_were_not_judged(tmp_path, launch
     course = load(TINY)
     name, limits = "moving_average", replace(course.limits, total_seconds=3.0)
     settings = Settings(str(TINY), "tiny", "1", "", "", (name,), 5, "cpu", pictures=True)
-    attempts = [Submission(name, "moving_average.py", source) for source in (ANSWERS[name], SUMS)]
+    attempts = [(Submission(name, "moving_average.py", source), "") for source in (ANSWERS[name], SUMS)]
     kept: dict[str, Any] = {name: {}}
 
     def drive(judge: Any) -> Any:
         return LearnerGrader(judge, settings, tmp_path, lambda _: time.sleep(3.1))._judge(attempts, kept)
 
-    [result] = run_judge(launcher, name, drive, replace(course, limits=limits))
-    assert result.score == 10.0 and result.notes == (NO_TIME,)
+    [result], counting = run_judge(launcher, name, drive, replace(course, limits=limits))
+    assert counting == {""} and result.score == 10.0 and result.notes == (NO_TIME,)
     assert "picture right" in str(packed_to_html(kept[name]["pictures"]))
 
 

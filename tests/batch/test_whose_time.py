@@ -1,0 +1,53 @@
+"""Where several attempts make a result, the time that counts is that of the newest of which something counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support.hand_ins import ANSWERS, TINY, write
+
+from grader.cli.grader.group import grader
+
+EARLY, LATE = "Nov 19, 2026 1000 AM", "Nov 30, 2026 1000 AM"
+BAD = "def argmax_2d(x):\n    return 0\n"
+
+
+def grade(folder: Path, out: Path, *words: str, **files: str) -> dict:
+    """Ann's record, after hand-ins of these files: `early_argmax_2d` is argmax_2d.py, handed in early."""
+    times, named = {"early": EARLY, "late": LATE}, {}
+    for number, (key, text) in enumerate(files.items(), 2):
+        when, _, name = key.partition("_")
+        named[f"1-{number} - Ann - {times[when]} - {name}.{'txt' if name == 'notes' else 'py'}"] = text
+    write(folder, named)
+    arguments = ["run", folder, "--names", "brightspace", "--lessons", "argmax_2d,moving_average", "--course", TINY]
+    done = CliRunner().invoke(grader, [*map(str, arguments), "--out", str(out), "--jobs", "1", *words])
+    assert done.exit_code == 0, done.output
+    return json.loads((out / "results.json").read_text())["submissions"][0]
+
+
+@pytest.mark.parametrize(
+    "attempts, files, is_early",
+    [
+        ("best", {"early_argmax_2d": ANSWERS["argmax_2d"], "late_argmax_2d": BAD}, True),
+        ("merge", {"early_argmax_2d": ANSWERS["argmax_2d"], "late_argmax_2d": BAD}, False),
+        ("merge", {"early_argmax_2d": ANSWERS["argmax_2d"], "late_notes": "thank you"}, True),
+        ("last", {"early_argmax_2d": ANSWERS["argmax_2d"], "late_argmax_2d": BAD}, False),
+        ("best", {"early_argmax_2d": ANSWERS["argmax_2d"], "late_moving_average": ANSWERS["moving_average"]}, False),
+    ],
+)
+def test_a_later_attempt_of_which_nothing_counts_is_not_late(tmp_path, attempts, files, is_early):
+    """What came in time and is judged costs no points because of what came later and is not."""
+    ann = grade(tmp_path / "in", tmp_path / "out", "--attempts", attempts, **files)
+
+    assert (ann["when"] < 1_795_300_000) == is_early
+
+
+def test_a_later_run_that_keeps_all_keeps_the_time(tmp_path):
+    """A hand-in that only says thank you leaves an earlier one's result, and when that came."""
+    before = grade(tmp_path / "one", tmp_path / "out", early_argmax_2d=ANSWERS["argmax_2d"])
+    after = grade(tmp_path / "two", tmp_path / "out", "--resume", late_other="x = 1\n")
+
+    assert after["score"] == before["score"] and after["when"] == before["when"]
