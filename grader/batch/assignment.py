@@ -27,13 +27,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader.batch.extensions import NEXT_STEP, read_due, read_extensions
 from grader.course.tables import Table, TomlText
+from grader.errors import SelfattendError
 from grader.files import read_file
 from grader.intake.discover import ATTEMPTS
 from grader.reports.gradebook.late import LateRule
@@ -64,7 +65,8 @@ def read_assignment(path: Path) -> Assignment:
     table.only(*RUN, *COUNTING, "late", "export")
     run = {key: _READERS[key](table, key) for key in RUN if key in table.data}
     rule = {key: _READERS[key](table, key) for key in COUNTING if key in table.data}
-    _require_fitting(table, run, rule)
+    if "lessons" in run:
+        require_fitting(rule, run["lessons"].split(","), lambda what, key: table.error(what, key))
     export = table.table("export")
     export.only(*EXPORT)
     exported = {key: _EXPORT_READERS[key](export, key) for key in EXPORT if key in export.data}
@@ -74,13 +76,15 @@ def read_assignment(path: Path) -> Assignment:
     return Assignment(run.get("out"), run, exported, rule, rule_of_late)
 
 
-def _require_fitting(table: Table, run: Mapping[str, Any], rule: Mapping[str, Any]) -> None:
-    lessons = run.get("lessons", "").split(",")
-    for lesson in rule.get("weights", {}) if "lessons" in run else ():
+def require_fitting(
+    rule: Mapping[str, Any], lessons: Collection[str], error: Callable[[str, str], SelfattendError]
+) -> None:
+    """Raise what *error* makes of a sentence and a key if a rule is not of these lessons, such as a misspelt weight."""
+    for lesson in rule.get("weights") or ():
         if lesson not in lessons:
-            raise table.error(f'"{lesson}" has a weight and is none of the lessons', "weights")
-    if "lessons" in run and rule.get("best", 0) > len(lessons):
-        raise table.error(f'"best" is {rule["best"]}, and there are {len(lessons)} lessons', "best")
+            raise error(f'"{lesson}" has a weight and is none of the lessons', "weights")
+    if (rule.get("best") or 0) > len(lessons):
+        raise error(f'"best" is {rule["best"]}, and there are {len(lessons)} lessons', "best")
 
 
 def _path(table: Table, key: str) -> Path:

@@ -467,7 +467,7 @@ def test_canvas_without_a_named_column():
         fill_canvas(canvas(), [mark("11")], assignment="Final Score")
 
 
-@pytest.mark.parametrize("worth", ["-10.00", "ten", "1 000", "1,000.00", "inf", "nan"])
+@pytest.mark.parametrize("worth", ["-10.00", "ten", "1 000", "1,000.00", "inf", "nan", "1000001", 20 * "9"])
 def test_a_maximum_that_is_no_number_of_points_is_told(worth):
     """Marks out of -10 would be negative, and out of ten would be out of 100; `--out-of` says what is meant."""
     text = CANVAS.replace("10.00,50.00", f'"{worth}",50.00')
@@ -668,6 +668,18 @@ def test_what_cannot_be_read_is_told_to_all(tmp_path):
     _, records = read_results(tmp_path / "out")
     why = {mark.id: (mark.share, mark.why) for mark in make_marks(records, Rule(missing_as_zero=True))}
     assert why["grace"][0] is None and why["grace"][1].startswith(NOT_READ)
+
+
+@pytest.mark.parametrize("rule, says", [
+    ("weights = {attenton = 3}", '"attenton" has a weight and is none of the lessons'), ("best = 90", '"best" is 90'),
+])  # fmt: skip
+def test_a_rule_that_fits_no_lesson_is_refused(rule, says, results, tmp_path):
+    """A misspelt weight changes a whole class's marks: it is refused without the key `lessons`, too."""
+    (tmp_path / "grades.csv").write_bytes(CANVAS.encode())
+    (tmp_path / "hw.toml").write_text(f'out = "{results}"\n{rule}\n')
+    done = run("export", "hw.toml", "--canvas", "grades.csv", "--out", "up.csv", cwd=tmp_path)
+
+    assert done.returncode == 2 and says in done.stderr and not (tmp_path / "up.csv").exists()
 
 
 def test_an_unfinished_run_is_said_to_be_one(results, tmp_path):

@@ -157,6 +157,7 @@ def _fill(
     **more: Any,
 ) -> tuple[Filled, int | None]:
     """Fill the marks in; also return how many submissions are not graded yet, None if that is not known."""
+    from grader.batch.assignment import require_fitting
     from grader.batch.results import count_unfinished, read_results
     from grader.reports.gradebook.canvas import fill_canvas
     from grader.reports.gradebook.csv_sheet import read_sheet
@@ -170,6 +171,12 @@ def _fill(
         what = f"{unfinished_text(unfinished)}, and --missing-as-zero would make a zero of what is only not graded yet"
         raise UsageError(what, where=str(results), next_step=f"grader run ... --out {results} --resume")
     name = graded_lesson(lesson, head["lessons"])
+    graded = f"here were graded {', '.join(head['lessons'])}"
+    require_fitting(
+        {"weights": weights, "best": best},
+        head["lessons"],
+        lambda what, key: UsageError(what, where=str(results), next_step=f'mend "{key}" in the assignment: {graded}'),
+    )
     # the column may be called like the lesson or like the course
     titles = head.get("titles") or {}
     guesses = [name, titles.get(name, "")] if name else [head["course"].get("title") or ""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from types import FrameType
@@ -65,15 +66,21 @@ def command(
       grader run submissions --out results --regrade --only alice
       grader run submissions --out results --seed 7 --shard 2/8 --resume
     """
-    submissions = _read_paths(ctx, paths, more)
+    submissions, rule = _read_paths(ctx, paths, more)
     out, lessons = more.pop("out"), more.pop("lessons")
     if out is None:
         raise click.UsageError("Missing option '--out'.", ctx=ctx)
     course = load_course(ctx)
     chosen = choose_lessons(course, lessons, required=True)
+    from grader.batch.assignment import require_fitting
     from grader.batch.run import Plan, Run
     from grader.batch.shards import Shard
 
+    require_fitting(
+        rule,
+        [lesson.name for lesson in chosen],
+        lambda what, key: UsageError(what, where=str(paths[0]), next_step=f'mend "{key}" there, or add "lessons"'),
+    )
     if more["resume"] and more["regrade"]:
         what = "--resume grades what is not done, and --regrade what is"
         raise UsageError(what, next_step="leave out one of them; --resume also goes on with a regrade that was stopped")
@@ -91,11 +98,15 @@ def command(
         ctx.exit(code or print_result(run.results, out, as_json, summary))
 
 
-def _read_paths(ctx: click.Context, paths: tuple[Path, ...], options: dict[str, Any]) -> Path:
-    """Return the submissions; of an assignment's file before them, set the options that were not given."""
+def _read_paths(ctx: click.Context, paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[Path, Mapping[str, Any]]:
+    """Return the submissions; of an assignment's file before them, set the options that were not given.
+
+    Its rule, by which lessons count, is returned, too.
+    """
     *assignment, submissions = paths or (None,)
     if submissions is None or len(assignment) > 1:
         raise click.UsageError("Name the submissions: a folder, a .zip or a list of clones.", ctx=ctx)
+    rule: Mapping[str, Any] = {}
     if assignment:
         from grader.batch.assignment import read_assignment
 
@@ -104,7 +115,8 @@ def _read_paths(ctx: click.Context, paths: tuple[Path, ...], options: dict[str, 
         for name, value in found.run.items():
             if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
                 options[name] = value
-    return submissions
+        rule = found.rule
+    return submissions, rule
 
 
 def _announce(run: Run) -> None:

@@ -13,6 +13,7 @@ from grader.reports.gradebook.due_dates import DueDates, find_due_dates
 from grader.reports.gradebook.late import TIME_UNKNOWN, LateRule
 from grader.reports.gradebook.marks import COMMENT_BEGINS, Mark
 from grader.reports.gradebook.match_people import Matches, Person, match
+from grader.reports.record_view import MAX_POINTS
 
 EMPTY = ("", "-")  # what a cell without a grade holds
 MAX_SHOWN = 60  # characters of a cell in a message
@@ -250,7 +251,7 @@ def read_maximum(sheet: Sheet, row: int | None, column: int | None) -> float | N
     """
     text = sheet.value(row, column).strip() if row is not None and column is not None else ""
     found = parse_number(text)
-    if (found is None and text not in ("", "-")) or (found is not None and found < 0):
+    if (found is None and text not in ("", "-")) or (found is not None and not 0 <= found <= MAX_POINTS):
         what = f'the maximum is "{text[:MAX_SHOWN]}", which is no number of points'
         raise UsageError(what, where=sheet.name, next_step="correct it there, or say what a 10.0 is worth: --out-of N")
     return found
