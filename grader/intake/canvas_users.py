@@ -25,8 +25,8 @@ WITH_ROSTER = " The class list that Canvas exports would tell: --roster."
 def settle_users(entries: Sequence[Entry], roster: Roster | None) -> tuple[list[Entry], tuple[str, ...]]:
     """Return the entries of a download as they are certainly to be read, and notes.
 
-    Of two readings the one counts whose user has that name in the roster, else the one whose attachment's number is
-    like the others'. If neither is certain, or the user has another name in other names, the entry is by itself.
+    Of two readings the one counts whose attachment's number is like the others', else the one whose user has that name
+    in the roster. If neither is certain, or the user has another name in other names, the entry is by itself.
     """
     read = [canvas_readings(entry.name) for entry in entries]
     sure = [entry for entry, readings in zip(entries, read, strict=True) if len(readings) < 2]
@@ -49,16 +49,20 @@ def settle_users(entries: Sequence[Entry], roster: Roster | None) -> tuple[list[
 
 
 def _choose(readings: Sequence[Entry], roster: Roster | None, numbers: Sequence[float]) -> Entry | None:
-    """Return the only reading that fits the roster, or else the other attachments; None if it is not certain."""
+    """Return the only reading that fits the other attachments, or of two that do the roster; None if none is certain.
+
+    The roster alone shows nothing: a person may have called themselves by somebody's name and number.
+    """
     first, other = readings
-    fit = [one for one in readings if roster and _is_listed(one, roster)]
-    if len(fit) != 1 and numbers:
+    if numbers:
         low, high = min(numbers) / APART, max(numbers) * APART
-        fit = [one for one in fit or readings if one.submitted is not None and low <= one.submitted <= high]
+        fit = [one for one in readings if one.submitted is not None and low <= one.submitted <= high]
         if not fit and other.submitted is None:
-            fit = [other]  # a text that was typed into Canvas has no number of an attachment
-    if not fit and not numbers and first.submitted and (other.submitted or 0) < first.submitted:
-        return first  # there are more attachments than people or numbered files
+            return other  # a text that was typed into Canvas has no number of an attachment
+    else:  # there are more attachments than people or numbered files
+        fit = [first] if (first.submitted or 0) > (other.submitted or 0) else [*readings]
+    if len(fit) > 1:
+        fit = [one for one in fit if roster and _is_listed(one, roster)]
     return fit[0] if len(fit) == 1 else None
 
 

@@ -43,6 +43,13 @@ def test_a_name_that_ends_in_anothers_number_takes_nothing_from_them(found, peop
     assert not any(one.late for one in seen.learners)
 
 
+def test_nor_does_a_name_that_is_theirs_with_their_number(found):
+    """Whoever calls themselves "Lovelace, Ada_1001", and is another in the roster, is not Ada."""
+    seen = found(BOB, "lovelaceada_1001_1002_50002_x.py", people=PEOPLE)
+
+    assert owners(seen) == {"1002": ("x.py",), "1003": ("softmax.py",)}
+
+
 def test_nor_does_it_where_the_other_has_handed_in_nothing(found):
     """Whoever is absent gets nobody's work."""
     assert owners(found(BOB, MALLORY)) == {"1002": ("x.py",), "1003": ("softmax.py",)}
