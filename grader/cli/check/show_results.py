@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from grader.cli.context import CourseContext
-from grader.cli.learn.next_step import is_gone, last_model, show_worth, step_at_end, step_without_hints
+from grader.cli.learn.next_step import give_up, is_gone, last_model, show_worth, step_at_end, step_without_hints
 from grader.course.learner_copy import passed_words
 from grader.course.questions import has_questions
 from grader.files import is_file
@@ -68,7 +68,10 @@ def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Su
     if file and words[:3] == ["learn", "check", lesson.name]:
         words[3:3] = [command_line("--file", str(file))]
         return Suggestion(suggestion.says.replace(f"{lesson.track}/{lesson.name}.py", str(file)), " ".join(words))
-    if words[:2] == ["learn", "hint"] and (step := step_without_hints(lesson, run.progress[lesson.name])):
+    known = run.progress[lesson.name]
+    if words[:2] == ["learn", "hint"] and (step := step_without_hints(lesson, known)):
+        if is_file(lesson.solution_path) and not known.solved:
+            return Suggestion("No hint is left: see the reference, if you give up.", give_up(lesson))
         return Suggestion(f"{capitalize(step[0])}.", step[1])
     return suggestion
 
@@ -76,7 +79,8 @@ def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Su
 def fit_suggestions(run: CheckRun, result: LessonResult) -> LessonResult:
     lesson = run.context.course.lessons[result.lesson]
     result = _suggest_next_lesson(run, result)
-    return replace(result, suggestions=tuple(_fit_suggestion(run, lesson, each) for each in result.suggestions))
+    fitted = [_fit_suggestion(run, lesson, each) for each in result.suggestions]
+    return replace(result, suggestions=tuple(sorted(fitted, key=lambda each: each.command == give_up(lesson))))
 
 
 def show_results(run: CheckRun, several: bool) -> None:

@@ -176,8 +176,13 @@ def step_without_hints(lesson: Lesson, known: LessonProgress) -> tuple[str, str]
         return "no hint is left: read the lesson again", f"learn read {lesson.name}"
     if known.solved:
         return "no hint is left: compare with the reference", f"learn solution {lesson.name}"
-    says = f"no hint is left: read the lesson again (`learn read {lesson.name}`), or give up and see the reference"
-    return says, f"learn solution {lesson.name} --give-up"
+    says = f"no hint is left: read the lesson again; `{give_up(lesson)}` shows the reference"
+    return says, f"learn read {lesson.name}"
+
+
+def give_up(lesson: Lesson) -> str:
+    """Return the command that shows the reference before the lesson is solved."""
+    return f"learn solution {lesson.name} --give-up"
 
 
 def _begin_lesson(course: Course, lesson: Lesson) -> tuple[str, str]:
