@@ -39,6 +39,8 @@ for axis in (0, 1):
     mistake("sm-dim-hard-coded", f"What sums to 1 in your answer runs over axis {axis}, not over the `dim` that was "
             "asked for.", f"Replace the constant {axis} by `dim`.", coding=f"dim={axis}",
             shift=f"x - x.amax({axis}, keepdim=True)", total=f"powers.sum({axis}, keepdim=True)")
+    mistake("sm-dim-ignored", f"You ignore `dim` in the sum: it runs over axis {axis}, whatever was asked for.",
+            "Pass `dim` to the sum.", coding=f"the sum, over axis {axis}", total=f"powers.sum({axis}, keepdim=True)")
 mistake("sm-columns", "You normalise over the axis before the last: columns sum to 1 where rows should.",
         "Normalise over `dim`.", shift="x - x.amax(-2, keepdim=True)", total="powers.sum(-2, keepdim=True)")
 mistake("sm-max-over-last", "The maximum runs over the last axis and the sum over `dim`, so the shift no longer "
@@ -92,10 +94,9 @@ mistake("sm-wrong-normaliser", "You divide by the Euclidean norm: the squares of
         "Divide by the sum.", coding="norm", total="powers.norm(dim=dim, keepdim=True)")
 mistake("sm-wrong-normaliser", "You use powers of 2 instead of powers of e: every weight is too even.",
         "Use `torch.exp`.", coding="base 2", power="torch.exp2(shifted)")
-LOG = "This is the logarithm of softmax: every entry is 0 or below."
-mistake("sm-log", LOG, "Return the weights themselves.", give="torch.log(powers / total)")
-alone("sm-log", LOG, "Return the weights themselves: the `exp` of what you have.", coding="in log space",
-      give="x - torch.logsumexp(x, dim, keepdim=True)")
+mistake("sm-log", "This is the logarithm of softmax: every entry is 0 or below.", "Return the weights themselves: the "
+        "`exp` of what you have.", give="torch.log(powers / total)")
+alone("sm-log", coding="in log space", give="x - torch.logsumexp(x, dim, keepdim=True)")
 alone("sm-sigmoid", "This is the sigmoid: it scores each entry by itself, while in softmax the entries of a slice "
       "compete.", "Divide exponentials by the sum over `dim`.", give="torch.sigmoid(x)")
 for coding, give in (("", "torch.sigmoid(x) / torch.sigmoid(x).sum(dim, keepdim=True)"),
@@ -108,8 +109,7 @@ for coding, less, eps in (("n - 1", 1, 0.0), ("n", 0, 0.0), ("n - 1, with eps", 
           shift=f"(x - x.mean(dim, keepdim=True)) / (x.std(dim, keepdim=True, correction={less}) + {eps})")
 for decimals in (4, 3, 2):
     alone("sm-rounded", f"Your weights are rounded to {decimals} decimals: rounding has no gradient, and slices no "
-          "longer sum to 1.", "Take the rounding out; print with `torch.set_printoptions(precision=4)` instead.",
-          coding=f"{decimals} decimals", result=f"value.round(decimals={decimals})")
+          "longer sum to 1.", "Take it out.", coding=f"{decimals} decimals", result=f"value.round(decimals={decimals})")
 mistake("sm-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added to the powers): "
         "-inf gets a little, too.", "Take the tiny number out: below the fraction line stands at least 1.",
         only=("minus infinity",), power="torch.exp(shifted) + 1e-7")

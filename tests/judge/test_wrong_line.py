@@ -50,7 +50,7 @@ def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
 
     assert (line.line, line.right) == (9, 6)
     assert "Line 6 is right: your `att` equals the reference's `scores` after its step `scale`." in line.says
-    assert "Line 9 is where it goes wrong: if `" in line.says
+    assert "Line 9 is where it goes wrong: with the right value in place of `" in line.says
 
 
 def test_where_no_mistake_has_a_name_the_line_comes_first(launcher: Launcher) -> None:
@@ -308,8 +308,8 @@ def test_lines_are_counted_as_python_counts_them(launcher: Launcher) -> None:
     source = title + OVER_THE_QUERIES
 
     assert (
-        "if `torch.softmax(att, 1)` were the reference's `weights`, a call that was wrong would be right."
-        in judge_source(launcher, "attention", source).lines[0].says
+        "with the right value in place of `torch.softmax(att, 1)` (the reference's `weights`), "
+        "a call that was wrong is right." in judge_source(launcher, "attention", source).lines[0].says
     )
     raises = title + "def softmax(x, dim=-1):\n    raise ValueError('no')\n"
     assert "raise ValueError('no')" in judge_source(launcher, "softmax", raises).weaknesses[0]

@@ -134,7 +134,9 @@ class _Words:
         if is_equal(value, expected.value):
             return f"{here if here != WITHOUT_QUOTE else 'it'} gives {wanted}, but nothing in your code keeps it."
         if found.found is None:  # of the answer that would be true of any value
-            return f"if {here} were {wanted}, a call that was wrong would be right." if wanted != ANSWER else ""
+            which = f" ({wanted})" if wanted != UNNAMED else ""
+            says = f"with the right value in place of {here}{which}, a call that was wrong is right."
+            return says if wanted != ANSWER else ""
         if _returns(trace, self.right[-1].value):
             return ""
         if found.found.relation == EQUAL:

@@ -38,6 +38,7 @@ ADVICE = {  # on what is regular in wrong answers, by its kind
     "not-repeatable": "Keep nothing between calls, and draw nothing at random.",
     SHARED: "Keep on `self` what belongs to an object, set in `__init__`: nothing on the class, and nothing global.",
 }
+_PLACE = re.compile(r"  \S.*\.py:\d+")
 _TRACEBACK_LINE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # as `describe_error` writes it
 
 
@@ -207,7 +208,9 @@ def _name_end(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named 
     first = {check.outcome: check for check in reversed(ended)}
     if "forbidden" in first:
         advice = "Write it from simpler operations; the docstring lists what is allowed."
-        return Named("forbidden-call", function, first["forbidden"].message.splitlines()[0], advice)
+        says, *where = first["forbidden"].message.splitlines()[:2]
+        place = f"\n{where[0]}" if where and _PLACE.fullmatch(where[0]) else ""
+        return Named("forbidden-call", function, says + place, advice)
     if "timed-out" in first:
         line = _innermost_line(facts, first["timed-out"])
         says = f"`{function}` did not come back within {facts.call_seconds:g} s.{f' It was at {line}.' if line else ''}"
