@@ -363,19 +363,21 @@ def test_facets_have_their_names_and_what_is_in_none_is_named_below_them(tmp_pat
     """Answers on the tool say nothing of transformers: terminal and page tell whose they are. No name is cut."""
     workspace = start_workspace(tmp_path, ROOT)
     take_assessment(workspace, {})
-    assert "No part of the assessment" not in report_of(workspace)
+    assert "Asked beside the assessment" not in report_of(workspace)
     family = next(each for each in FAMILIES.values() if each.counts_for == "pytorch_craft")
     with Store.open(workspace / ".selfattend" / "progress.db") as store:
         log = QuizLog(store.database)
         begun = log.begin_session("quiz", [family.topic], [(family.id, 1)])
         sitting = restore_session(BANK, log, begun.session, begun.plan)
         sitting.answer(sitting.next_turn(), "?")
-    assert "No part of the assessment, its score and its facets: PyTorch craft." in report_of(workspace)
+    assert "Asked beside the assessment, whose score and facets they do not count in: PyTorch craft." in report_of(
+        workspace
+    )
     narrow = learn("report", cwd=workspace, course=ROOT, COLUMNS="60").stdout.splitlines()
     assert "  Why things are built as they are" in narrow and max(map(len, narrow)) <= 60
     learn("report", "--html", "report.html", cwd=workspace, course=ROOT)
     page = (workspace / "report.html").read_text()
-    assert "No part of the assessment, its score and its facets: PyTorch craft.</caption>" in page
+    assert "Asked beside the assessment, whose score and facets they do not count in: PyTorch craft.</caption>" in page
 
 
 def test_strong_in_why_and_weak_in_maths(tmp_path):

@@ -177,7 +177,9 @@ def _topics(assessment: Assessment) -> Iterator[str]:
     for topic in topics:
         yield _topic(topic, longest)
     if beside := ", ".join(each["title"] for each in assessment["also"]):
-        yield paint(wrap(f"No part of the assessment, its score and its facets: {beside}.", 2), "quiet")
+        yield paint(
+            wrap(f"Asked beside the assessment, whose score and facets they do not count in: {beside}.", 2), "quiet"
+        )
 
 
 def _topic(topic: Mapping[str, Any], longest: int) -> str:
