@@ -280,6 +280,47 @@ def test_an_array_that_is_yet_to_be_filled_is_not_where_right_ends(launcher: Lau
     assert call.wrong_from == 8
 
 
+INVERTED = """import torch
+
+
+def causal_mask(seq_len):
+    return torch.triu(torch.ones(seq_len, seq_len), diagonal=1).bool()
+"""
+CALLS_ITSELF = """import torch
+
+
+def causal_mask(seq_len):
+    if seq_len == 1:
+        return torch.ones(1, 1, dtype=torch.bool)
+    mask = torch.ones(seq_len, seq_len, dtype=torch.bool)
+    mask[:-1, :-1] = causal_mask(seq_len - 1)
+    return mask
+"""
+
+
+def standings(calls: list[TracedCall], source: str) -> dict[tuple[int, str], str]:
+    """How each value stands to the reference, by line and name."""
+    return {
+        (line, says.split()[0]): note.standing
+        for line, notes in describe_lines(calls, source)
+        for note in notes
+        for says in note.says
+    }
+
+
+def test_a_wrong_answer_is_marked_whatever_it_was_made_of(launcher: Launcher) -> None:
+    """One that begins with an array of ones, and one part beside others that are right; a call within is no answer."""
+    calls = trace(launcher, "causal_mask", INVERTED)
+    assert standings(calls, INVERTED)[5, "return"] == "wrong" and calls[0].wrong_from == 5
+
+    told = standings(trace(launcher, "attention_gradient", ONE_WAY), ONE_WAY)
+    wrong = {each for each, standing in told.items() if standing == "wrong" and each[1].startswith("return")}
+    assert wrong == {(7, "return['dq']"), (14, "return[1]")}
+
+    told = standings(trace(launcher, "causal_mask", CALLS_ITSELF), CALLS_ITSELF)
+    assert told[9, "return"] == "wrong" and told.get((6, "return")) != "wrong"
+
+
 @pytest.mark.slow
 def test_right_work_is_shown_whose_largest_call_takes_too_long_to_watch(launcher: Launcher) -> None:
     """The first call is there, though a check asks for hundreds of tokens too."""

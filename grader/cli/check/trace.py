@@ -78,7 +78,7 @@ def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
     if not all(call.is_right for call in calls):
         look = signs()
         yield f"{look.passed} the reference has this value, too\n{look.skipped} it does not, which need not be wrong"
-        yield f"{look.failed} from here on it has none of yours\n"
+        yield f"{look.failed} from here on it has none of yours, or your answer is wrong\n"
 
 
 def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str]:

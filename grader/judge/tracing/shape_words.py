@@ -41,7 +41,8 @@ def describe_line(call: TracedCall, line: int) -> list[ShapeNote]:
     found: dict[tuple[str, int], list[str]] = {}
     for number, value in enumerate(each for each in call.values if each.line == line):
         standing = "right" if value.is_right else "unknown"
-        if call.wrong_from and value.line >= call.wrong_from and not value.is_right:
+        is_behind = call.wrong_from and value.line >= call.wrong_from and not value.is_right
+        if value.is_wrong_answer or is_behind:
             standing = "wrong"
         key = number if isinstance(value.value, tuple) else -1
         found.setdefault((standing, key), []).append(f"{value.name} {_describe_value(value, call.letters)}")

@@ -6,7 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.judge.errors import LearnerError
@@ -33,6 +33,7 @@ class TracedValue:
         value: The sizes of an array, or a number.
         which_pass: Of a line that ran several times, which; 0 for one that ran once.
         is_right: The reference has the same value somewhere.
+        is_wrong_answer: It is returned in place of another value, whatever is known of what it was made of.
     """
 
     line: int
@@ -41,6 +42,7 @@ class TracedValue:
     dtype: str
     which_pass: int
     is_right: bool
+    is_wrong_answer: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,11 +123,16 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sub
         told = parts.is_right(call.trace.steps[index], call.answer)
         return matcher.equal(index) is not None if told is None else told
 
-    values = list(_values(call.trace, is_step_right, parts, source))
+    answered = parts.wrong_answers(call.trace, call.answer)
+    values = [
+        replace(value, is_wrong_answer=not value.is_right and (value.line, value.name) in answered)
+        for value in _values(call.trace, is_step_right, parts, source)
+    ]
     right = [value.line for value in values if value.is_right]
     begins = {step.place.statement for step in call.trace.steps if is_array(step.value) and matcher.is_known(step)}
     after = [value for value in values if not value.is_right and value.line > max(right, default=0)]
-    wrong = [value.line for value in after if value.line not in begins]  # an array of zeros is yet to be filled
+    # an array of zeros is yet to be filled, unless it is in what is returned
+    wrong = [value.line for value in after if value.is_wrong_answer or value.line not in begins]
     return TracedCall(
         function,
         is_right,
@@ -209,9 +216,22 @@ class _Parts:
         path = path if step.part == WHOLE else (*path, step.part)
         return names[0] + "".join(f"[{key!r}]" for key in path)
 
+    def wrong_answers(self, trace: Trace, answer: Any) -> set[tuple[int, str]]:
+        """Return line and name of what a call returned that is not its part of the right answer.
+
+        Of a function that calls itself the outermost call's are the last.
+        """
+        returned = [step for step in trace.steps if self._is_returned(step)] if trace.returned else []
+        line = returned[-1].place.statement if returned else 0
+        told = {self.name_of(step): self.is_right(step, answer) for step in returned if step.place.statement == line}
+        return {(line, name) for name, is_right in told.items() if is_right is False}
+
+    def _is_returned(self, step: Step) -> bool:
+        return step.place.names == (RETURN,) and step.place.function == self.function
+
     def is_right(self, step: Step, answer: Any) -> bool | None:
         """Compare what is returned with its part of the right answer; None for any other step."""
-        if step.place.names != (RETURN,) or step.place.function != self.function:
+        if not self._is_returned(step):
             return None
         path = self._paths.get(step.place.span)
         if path is None or (path and step.part != WHOLE):
