@@ -180,3 +180,11 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
+
+
+def is_same_file(path: Path, other: Path) -> bool:
+    """Return True if two paths lead to one file; of files that are missing, if they are the same path."""
+    try:
+        return path.samefile(other)
+    except (OSError, ValueError):  # one is missing, which reading it will report
+        return path.absolute() == other.absolute()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from support.factories import ROOT, course, run_judge
 
+from grader.cli.check.show import command as show
 from grader.cli.check.trace import command, tell_calls
+from grader.errors import UsageError
 from grader.judge.processes.launcher import Launcher
 from grader.judge.tracing.shape_words import describe_lines
 from grader.judge.tracing.shapes import TracedCall
@@ -77,6 +80,12 @@ def attention_backward(q, k, v, d_out):
     return ds @ k, ds.T @ k, p.T @ d_out
 """
 
+INVERTED = """import torch
+
+
+def causal_mask(seq_len):
+    return torch.triu(torch.ones(seq_len, seq_len), diagonal=1).bool()
+"""
 OF_BOTH_KINDS = """import torch
 
 
@@ -91,6 +100,11 @@ def softmax(x, dim=-1):
 def trace(launcher: Launcher, lesson: str, source: str) -> list[TracedCall]:
     submission = Submission(lesson, f"{lesson}.py", source)
     return run_judge(launcher, lesson, lambda judge: judge.trace(course().lessons[lesson], submission), known=True)
+
+
+def lines_of_ours(output: str) -> list[str]:
+    """What stands neither in the learner's source nor in a command, which is copied whole."""
+    return [line for line in output.splitlines() if not line[:3].strip().isdigit() and not line.startswith("Next  ")]
 
 
 def shapes(call: TracedCall) -> list[tuple[Any, ...]]:
@@ -202,7 +216,7 @@ def test_each_part_of_an_answer_is_compared_with_its_own(launcher: Launcher, tmp
     (tmp_path / "gradient.py").write_text(ONE_WAY)
     done = CliRunner().invoke(command, ["attention_gradient", "--file", str(tmp_path / "gradient.py")])
     assert "pass" not in done.output
-    assert all(len(line) <= 80 for line in done.output.splitlines() if not line[:3].strip().isdigit())
+    assert max(map(len, lines_of_ours(done.output))) <= 80
 
 
 def test_parts_in_parts_are_named_by_the_way_to_them(launcher: Launcher) -> None:
@@ -238,7 +252,7 @@ def test_the_command_puts_them_beside_the_source(tmp_path) -> None:
     narrow = CliRunner().invoke(command, ["attention", "--file", str(file)], env={"COLUMNS": "60"})
 
     assert "on this call the answer is right" in done.output
-    assert all(len(line) <= 60 for line in narrow.output.splitlines() if not line[:3].strip().isdigit())
+    assert max(map(len, lines_of_ours(narrow.output))) <= 60
     (line,) = [line for line in done.output.splitlines() if "torch.softmax" in line]
     assert "weights (2, 5, 7) = (2, T, S)" in line
     assert json.loads(as_json.output)["calls"][0]["letters"]["T"] == 5
@@ -261,6 +275,28 @@ def test_a_file_that_cannot_be_watched_says_so(tmp_path) -> None:
         assert done.exit_code == 0
 
 
+def write_notebook(path: Path, *cells: str) -> str:
+    """Write a notebook of code cells."""
+    path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in cells]}))
+    return str(path)
+
+
+def test_a_notebook_is_traced_and_drawn_as_it_is_checked(tmp_path: Path) -> None:
+    """Lines stand in their cells, the file may stand in the lesson's place, and its own check is what comes next."""
+    notebook = write_notebook(tmp_path / "mask.ipynb", "import torch", f"%%check causal_mask\n{INVERTED}")
+    traced = CliRunner().invoke(command, [notebook], env={"COLUMNS": "100"}).output
+    assert "on this call the answer is wrong" in traced and "cell 2" in traced and "✗ return" in traced
+    drawn = CliRunner().invoke(show, ["causal_mask", "--file", notebook]).output
+    assert "25 of 25 values differ" in drawn
+    for said in (traced, drawn):
+        assert said.endswith(f"Next  learn check causal_mask --file {notebook}\n")
+
+    both = write_notebook(tmp_path / "both.ipynb", INVERTED, RAISES)
+    refused = CliRunner().invoke(command, [both]).exception
+    assert isinstance(refused, UsageError) and "several lessons: softmax, causal_mask" in refused.what
+    assert refused.next_step == f"learn trace softmax --file {both}"
+
+
 NESTED = """import torch
 
 
@@ -280,12 +316,6 @@ def test_an_array_that_is_yet_to_be_filled_is_not_where_right_ends(launcher: Lau
     assert call.wrong_from == 8
 
 
-INVERTED = """import torch
-
-
-def causal_mask(seq_len):
-    return torch.triu(torch.ones(seq_len, seq_len), diagonal=1).bool()
-"""
 CALLS_ITSELF = """import torch
 
 

@@ -20,6 +20,7 @@ from grader.cli.run_command import NOT_YET, OUR_FAULT
 from grader.course.course_files import digest, require_unchanged
 from grader.course.learner_copy import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
+from grader.files import is_same_file
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
@@ -161,7 +162,7 @@ def _file_of(context: CourseContext, lesson: Lesson, file: Path | None, lessons:
 def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
     """Read a file to check. Of several lessons, one whose file is missing does not stop the others."""
     workspace = run.context.workspace
-    if workspace is None or not _is_same(path, workspace.exercise_path(lesson)):
+    if workspace is None or not is_same_file(path, workspace.exercise_path(lesson)):
         run.elsewhere[lesson.name] = path
     root = workspace.root if workspace else None
     within = root if root and path.absolute().is_relative_to(root) else None
@@ -179,13 +180,6 @@ def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
         run.results.append(replace(missing, file=str(path)))
         return
     run.jobs.append((lesson, submission, run.progress[lesson.name].hints_used))
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    try:
-        return path.samefile(other)
-    except (OSError, ValueError):  # one is missing, which reading it will report
-        return path.absolute() == other.absolute()
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------

@@ -7,11 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from grader.cli.check.notebook_file import SUFFIX, lessons_in, read_notebook
 from grader.cli.context import CourseContext, short_path
+from grader.cli.learn.next_step import command_beside
 from grader.errors import SubmissionError, UsageError, WorkerError, WorkspaceError
-from grader.files import is_file
+from grader.files import is_file, is_same_file
 from grader.model import Course, Lesson, Submission
 from grader.submission import read_submission
+from grader.terminal.text import command_line
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
@@ -20,12 +23,32 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-def choose_compared(context: CourseContext, name: str | None) -> Lesson:
-    """Return the lesson of this name, or the current one. Raises UsageError where the course has no references."""
-    lesson = context.lesson(name)
+def choose_compared(
+    context: CourseContext, name: str | None, file: Path | None, command: str
+) -> tuple[Lesson, Path | None]:
+    """Return the lesson of this name, or the current one, and the file given.
+
+    A notebook may be given in place of the name: its lesson is the one that it defines.
+    Raises UsageError where the course has no references, SubmissionError.
+    """
+    if file is None and name and name.endswith(SUFFIX):
+        file, name = Path(name), None
+    is_unnamed = file is not None and file.suffix == SUFFIX and name is None
+    lesson = _lesson_in(file, context.course, command) if file and is_unnamed else context.lesson(name)
     if not is_file(lesson.solution_path):
         raise UsageError("this copy of the course has no references to compare with", next_step="learn check")
-    return lesson
+    return lesson, file
+
+
+def _lesson_in(notebook: Path, course: Course, command: str) -> Lesson:
+    """Return the lesson that a notebook defines; of several the one that it is named after. Raises UsageError."""
+    found = lessons_in(notebook, course)
+    named = [lesson for lesson in found if lesson.name == notebook.stem]
+    if len(found) == 1 or named:
+        return (named or found)[0]
+    what = f"the notebook defines functions of several lessons: {', '.join(lesson.name for lesson in found)}"
+    next_step = command_line("learn", command, found[0].name, "--file", str(notebook))
+    raise UsageError(what, where=str(notebook), next_step=next_step)
 
 
 def read_compared(context: CourseContext, lesson: Lesson, file: Path | None, command: str) -> Submission:
@@ -34,7 +57,16 @@ def read_compared(context: CourseContext, lesson: Lesson, file: Path | None, com
         next_step = f"learn start, or learn {command} --file FILE.py"
         raise WorkspaceError("this folder is not in a workspace", next_step=next_step)
     path = file or Path(short_path(context.workspace.exercise_path(lesson)))  # type: ignore[union-attr]
+    if path.suffix == SUFFIX:
+        return read_notebook(path, lesson.name)
     return read_submission(path, lesson, context.course)
+
+
+def command_after(context: CourseContext, lesson: Lesson, file: Path | None) -> str:
+    """Return the command that comes after a look at a file: its check, whatever is known of the workspace's."""
+    if file is None or (context.workspace and is_same_file(file, context.workspace.exercise_path(lesson))):
+        return command_beside(context, lesson)
+    return command_line("learn", "check", lesson.name, "--file", str(file))
 
 
 def ask_judge(course: Course, lessons: Sequence[Lesson], ask: Callable[[Judge], Iterable[Found]]) -> list[Found]:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.check.compared import ask_judge, choose_compared, read_compared
+from grader.cli.check.compared import ask_judge, choose_compared, command_after, read_compared
 from grader.cli.context import find_context
-from grader.cli.learn.next_step import command_beside
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.errors import UsageError
@@ -48,7 +47,7 @@ def command(
 
         require_format(out.suffix)
     context = find_context(ctx)
-    chosen = choose_compared(context, lesson)
+    chosen, file = choose_compared(context, lesson, file, "show")
     if not is_file(chosen.pictures_path):
         raise UsageError(f'there are no pictures of "{chosen.name}"', next_step=f"learn trace {chosen.name}")
     submission = read_compared(context, chosen, file, "show")
@@ -66,7 +65,7 @@ def command(
 
         layout = make_layout()
         show_paged("\n".join(draw(each, layout, words) for each in pictures), pager=not words)
-    put(f"\nNext  {paint(command_beside(context, chosen), 'command')}")
+    put(f"\nNext  {paint(command_after(context, chosen, file), 'command')}")
 
 
 def _write(pictures: list[Picture], out: Path) -> None:

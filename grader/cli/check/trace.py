@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.check.compared import ask_judge, choose_compared, read_compared
+from grader.cli.check.compared import ask_judge, choose_compared, command_after, read_compared
 from grader.cli.context import find_context
-from grader.cli.learn.next_step import command_beside
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.terminal.console import paint, put, signs, width, wrap
@@ -43,9 +42,10 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
     \b
     Example:
       learn trace attention
+      learn trace my-notebook.ipynb
     """
     context = find_context(ctx)
-    chosen = choose_compared(context, lesson)
+    chosen, file = choose_compared(context, lesson, file, "trace")
     submission = read_compared(context, chosen, file, "trace")
     calls: list[TracedCall] = []
     with suppress(SyntaxError, RecursionError):
@@ -57,7 +57,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
         return
     for line in tell_calls(calls, submission.source):
         put(line)
-    put(f"Next  {paint(command_beside(context, chosen), 'command')}")
+    put(f"Next  {paint(command_after(context, chosen, file), 'command')}")
 
 
 def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
