@@ -93,6 +93,25 @@ def test_a_notebook_is_checked_for_each_lesson_that_it_defines(workspace, tmp_pa
         assert why in " ".join(refused.stderr.split())
 
 
+def test_a_notebook_of_the_workspace_says_how_its_result_is_kept(workspace):
+    """By the cell that checks itself; and what comes next is another command than the one just typed."""
+    notebook = workspace / "basics/argmax_2d.ipynb"
+    smallest = "def argmax_2d(grid):\n    return divmod(int(grid.argmin()), grid.shape[1])\n"
+    notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": smallest}]}))
+    done = learn("check", "basics/argmax_2d.ipynb", cwd=workspace)
+    said = " ".join(done.stdout.split())
+
+    assert "This is not kept" in said and "with `%%check argmax_2d` as its first line" in said
+    assert "Next  learn trace argmax_2d --file basics/argmax_2d.ipynb" in done.stdout
+    shown = json.loads(learn("check", "basics/argmax_2d.ipynb", "--json", cwd=workspace).stdout)
+    commands = [each["command"] for each in shown["suggestions"]]
+    assert "learn check argmax_2d --file basics/argmax_2d.ipynb" not in commands
+    assert attempts(workspace)["argmax_2d"] == 0
+
+    moved = shutil.move(notebook, workspace.parent / "argmax_2d.ipynb")
+    assert "%%check" not in learn("check", str(moved), cwd=workspace).stdout
+
+
 def test_an_untouched_stub_is_told_as_one(workspace):
     """The stub is not a failure to explain but work not begun."""
     done = learn("check", "argmax_2d", cwd=workspace)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.check.notebook_file import SUFFIX
 from grader.cli.context import CourseContext
 from grader.cli.learn.next_step import give_up, is_gone, last_model, show_worth, step_at_end, step_without_hints
 from grader.course.learner_copy import passed_words
@@ -61,11 +62,13 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
     return replace(result, suggestions=(first, *more, *result.suggestions[1:]))
 
 
-def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Suggestion:
+def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion, state: str) -> Suggestion:
     """Name the file that was checked in the command, and say what is left where every hint was taken."""
     words = suggestion.command.split()
     file = run.elsewhere.get(lesson.name)
     if file and words[:3] == ["learn", "check", lesson.name]:
+        if words[3:] == [] and _can_trace(lesson, file, state):
+            words[1] = "trace"
         words[3:3] = [command_line("--file", str(file))]
         return Suggestion(suggestion.says.replace(f"{lesson.track}/{lesson.name}.py", str(file)), " ".join(words))
     known = run.progress[lesson.name]
@@ -76,10 +79,15 @@ def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Su
     return suggestion
 
 
+def _can_trace(lesson: Lesson, file: Path, state: str) -> bool:
+    """Return True for a notebook whose lines can be shown: work on it goes on by its cells, not by the same check."""
+    return file.suffix == SUFFIX and state == "graded" and is_file(lesson.solution_path)
+
+
 def fit_suggestions(run: CheckRun, result: LessonResult) -> LessonResult:
     lesson = run.context.course.lessons[result.lesson]
     result = _suggest_next_lesson(run, result)
-    fitted = [_fit_suggestion(run, lesson, each) for each in result.suggestions]
+    fitted = [_fit_suggestion(run, lesson, each, result.state) for each in result.suggestions]
     return replace(result, suggestions=tuple(sorted(fitted, key=lambda each: each.command == give_up(lesson))))
 
 
@@ -125,10 +133,24 @@ def _show_result(run: CheckRun, result: LessonResult) -> None:
         return
     if lesson.name in run.elsewhere:
         put()
-        put(wrap(f"This is not kept: your own work on the lesson is {lesson.track}/{lesson.name}.py in the workspace."))
+        put(wrap(_tell_not_kept(run, lesson)))
     elif result.passed and not known.solved:
         put()
         put(wrap(f"{capitalize(passed_words(run.context.course, lesson.name))}: {_count_solved(run, lesson.name)}."))
+
+
+def _tell_not_kept(run: CheckRun, lesson: Lesson) -> str:
+    """Say why a result is not kept; of a notebook in the workspace also how it is."""
+    file, root = run.elsewhere[lesson.name], run.context.require_workspace().root
+    own = f"{lesson.track}/{lesson.name}.py"
+    says = f"This is not kept: your own work on the lesson is {own} in the workspace."
+    if file.suffix != SUFFIX or not file.resolve().is_relative_to(root.resolve()):
+        return says
+    return (
+        f"{says} To have it kept, run it in the notebook: after `%load_ext grader.notebook`, the cell of your function "
+        f"with `%%check {lesson.name}` as its first line. What passes there is written into {own} as well, if that is "
+        "still the empty exercise."
+    )
 
 
 def _count_solved(run: CheckRun, new: str) -> str:
