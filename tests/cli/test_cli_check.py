@@ -112,6 +112,29 @@ def test_a_notebook_of_the_workspace_says_how_its_result_is_kept(workspace):
     assert "%%check" not in learn("check", str(moved), cwd=workspace).stdout
 
 
+def test_a_path_that_leads_nowhere_is_answered_with_one_that_does(workspace):
+    """The workspace's file of that name, the command that writes it, or the form; no other file is judged silently."""
+
+    def next_after(*words: str, folder: str = ".") -> str:
+        refused = learn(*words, cwd=workspace / folder)
+        assert refused.returncode == 2 and "there is no such file" in refused.stderr.lower(), refused.stderr
+        return refused.stderr.partition("Next:  ")[2].strip()
+
+    write_them = "learn start --notebook (it writes a notebook for each lesson"
+    assert next_after("check", "argmax_2d.ipynb").startswith(write_them)
+    assert f"{workspace}; learn start" in " ".join(next_after("trace", "argmax_2d.ipynb", folder="basics").split())
+    (workspace / "basics/argmax_2d.ipynb").write_text("{}")
+    assert next_after("check", "argmax_2d.ipynb") == "learn check basics/argmax_2d.ipynb"
+    assert next_after("trace", "argmax_2d", "--file", "no/argmax_2d.ipynb") == "learn trace basics/argmax_2d.ipynb"
+    assert next_after("check", "no/argmax_2d.py") == "learn check basics/argmax_2d.py"
+    assert next_after("check", "basics/nope.py") == "learn check LESSON --file FILE.py"
+    assert next_after("check", "other.ipynb") == "learn check LESSON --file FILE.ipynb"
+
+    (workspace / "basics/nope.py").write_text(WRONG)
+    assert "learn check LESSON --file basics/nope.py" in learn("check", "basics/nope.py", cwd=workspace).stderr
+    assert learn("check", "basics/argmax_2d.py", cwd=workspace / "basics").returncode == 1  # known in every folder
+
+
 def test_an_untouched_stub_is_told_as_one(workspace):
     """The stub is not a failure to explain but work not begun."""
     done = learn("check", "argmax_2d", cwd=workspace)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.check.missing_file import require_there
 from grader.cli.check.notebook_file import SUFFIX, lessons_in, read_notebook, tell_cells
 from grader.cli.check.show_results import CheckRun, show_results
 from grader.cli.context import CourseContext, current_folder, find_context, short_path
@@ -20,7 +21,7 @@ from grader.cli.run_command import NOT_YET, OUR_FAULT
 from grader.course.course_files import digest, require_unchanged
 from grader.course.learner_copy import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
-from grader.files import is_same_file
+from grader.files import is_file, is_same_file
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
@@ -80,6 +81,8 @@ def command(
     if file is None and len(lessons) == 1 and lessons[0].endswith(SUFFIX):
         file = Path(lessons[0])
         lessons = ()
+    if file is not None:
+        require_there(context, file, "check")
     run = CheckRun(context, context.progress(), device, choose_seed(context, seed), as_json, verbose)
     chosen = _every_lesson(context) if everything else _choose_lessons(run, lessons, file)
     for lesson in chosen:
@@ -125,11 +128,28 @@ def _every_lesson(context: CourseContext) -> list[Lesson]:
 def _choose_lessons(run: CheckRun, lessons: Sequence[str], file: Path | None) -> list[Lesson]:
     context = run.context
     if lessons:
-        return list({lesson.name: lesson for name in lessons for lesson in [context.lesson(name)]}.values())
+        return list({lesson.name: lesson for name in lessons for lesson in [_lesson_named(context, name)]}.values())
     if file is not None:
         return lessons_in(file, context.course) if file.suffix == SUFFIX else [_lesson_of(context, file)]
     context.require_workspace()  # elsewhere there is no lesson that one is at
     return [context.lesson(None, run.progress)]
+
+
+def _lesson_named(context: CourseContext, name: str) -> Lesson:
+    """Find a lesson by its name or its file's path. Raises UsageError; SubmissionError for a file that is not there."""
+    path = Path(name)
+    if path.suffix != ".py":
+        return context.lesson(name)
+    if is_file(path):
+        return _lesson_of(context, path)
+    try:
+        lesson = context.lesson(name)
+    except UnknownLesson:
+        require_there(context, path, "check")
+        raise
+    if len(path.parts) > 1 and path.parent.name != lesson.track:  # core/softmax.py is known in every folder
+        require_there(context, path, "check")
+    return lesson
 
 
 def _lesson_of(context: CourseContext, file: Path) -> Lesson:

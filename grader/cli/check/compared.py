@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from grader.cli.check.missing_file import require_there
 from grader.cli.check.notebook_file import SUFFIX, lessons_in, read_notebook
 from grader.cli.context import CourseContext, short_path
 from grader.cli.learn.next_step import command_beside
@@ -33,6 +34,8 @@ def choose_compared(
     """
     if file is None and name and name.endswith(SUFFIX):
         file, name = Path(name), None
+    if file is not None:
+        require_there(context, file, command)
     is_unnamed = file is not None and file.suffix == SUFFIX and name is None
     lesson = _lesson_in(file, context.course, command) if file and is_unnamed else context.lesson(name)
     if not is_file(lesson.solution_path):

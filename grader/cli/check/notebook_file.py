@@ -23,7 +23,7 @@ def read_notebook(path: Path, lesson: str = "") -> Submission:
     except OSError as error:
         reason = error.strerror or "its name is none"
         raise SubmissionError(
-            f"the notebook cannot be read: {reason}", where=str(path), next_step="learn list"
+            f"the notebook cannot be read: {reason}", where=str(path), next_step="make it readable for yourself"
         ) from None
     return _to_submission(raw, str(path), lesson)
 
