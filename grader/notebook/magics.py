@@ -48,7 +48,8 @@ class CourseMagics(Magics):
         if cell is None and function and " ".join(function) not in self._shell.user_ns:
             print(f"Nothing was checked: no cell that has run defines `{' '.join(function)}`.")
             return
-        self._display(self._ask(lesson, do=do, function=" ".join(function)))
+        below = {} if cell is None else {"cell": cell}
+        self._display(self._ask(lesson, do=do, function=" ".join(function), **below))
 
     @line_magic
     def trace(self, line: str) -> None:

@@ -96,6 +96,8 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     (inside / "basics/argmax_2d.py").write_text("mine = 1\n")
     assert "holds other work" in kernel("%check argmax_2d")
     assert (inside / "basics/argmax_2d.py").read_text() == "mine = 1\n"
+    other = kernel("%%check argmax_2d\ndef other(): pass")
+    assert "this cell does not define `argmax_2d`" in other and "checks passed" not in other
     broken = kernel("%%check argmax_2d\ndef argmax_2d(:")
     assert "Nothing was checked" in broken and "checks passed" not in broken
     assert "(0, 0)" in kernel("def mine(grid):\n    return (0, 0)\n\nmine([[1]])")
@@ -276,6 +278,29 @@ def test_what_is_next_can_be_done_in_the_notebook(inside: Path) -> None:
     for told in (wrong["text"], wrong["html"]):
         assert "%hint argmax_2d" in told and "learn hint" not in told
     assert "<a " not in wrong["html"] + right["html"] and "Go on with" in right["html"]
+
+
+def test_a_cell_that_does_not_define_the_function_is_not_checked(inside: Path) -> None:
+    """An older cell is not judged in its place; by what else a cell gives the name its value, it is checked."""
+    judge = CellJudge()
+
+    def told(cell: str, function: str = "") -> str:
+        cells = ["".join(RIGHT), f"%%check argmax_2d\n{cell}"]
+        answer = judge.ask(do="check", lesson="argmax_2d", cells=cells, cell=cell, function=function)
+        return str(answer.get("trouble") or answer["text"])
+
+    for cell in ("def other(): pass", "", "argmax_2d([[1]])", "def other():\n    argmax_2d = 1"):
+        assert "nothing was checked: this cell does not define `argmax_2d`" in told(cell), cell
+        assert "%check argmax_2d" in told(cell)
+    assert "does not define `mine`" in told("def argmax_2d(grid): return 0, 0", "mine")
+    for cell in (
+        "!pwd\nargmax_2d = lambda grid: (0, 0)",
+        "from numpy import argmax as argmax_2d",
+        "class argmax_2d: pass",
+    ):
+        assert "checks passed" in told(cell), cell
+    assert "no request" in judge.ask(do="check", lesson="argmax_2d", cells=[WRONG], cell=7)["trouble"]
+    judge.close()
 
 
 def test_questions_are_asked_below_a_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,9 @@ Requests:
     {"do": "trace", "lesson", "cells": [...]}                            answer {"html", "text"}
     {"do": "show", "lesson", "cells": [...]}                             answer {"pictures": [{"spec", "svg", "text"}]}
 
-`function` is what the notebook calls the lesson's function. In place of each answer may come {"trouble": TEXT}. Where
-the input ends, so does the process: a kernel that is killed leaves none behind.
+`function` is what the notebook calls the lesson's function. A check may have "cell", too, the text below `%%check`: it
+must define what is checked. In place of each answer may come {"trouble": TEXT}. Where the input ends, so does the
+process: a kernel that is killed leaves none behind.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from grader.cli.check.live_work import LiveWork, make_live_work
-from grader.cli.check.notebook_file import as_file, read_cells, tell_cells
+from grader.cli.check.notebook_file import as_file, as_python, read_cells, tell_cells
 from grader.cli.check.trace import find_lines, tell_calls
 from grader.cli.context import find_context
 from grader.cli.options import course_option
@@ -32,6 +33,7 @@ from grader.cli.run_command import run
 from grader.errors import SelfattendError, SubmissionError, UsageError
 from grader.files import is_file
 from grader.model import Lesson, Submission, Suggestion
+from grader.source.scopes import module_names
 from grader.terminal.console import make_layout
 
 if TYPE_CHECKING:
@@ -66,7 +68,8 @@ def _parse(line: str) -> dict[str, Any]:
     """Return a request. Raises UsageError for what is none."""
     try:
         request = json.loads(line)
-        texts = [request["do"], request["lesson"], request.get("function", ""), *request["cells"]]
+        texts = [request["do"], request["lesson"], request.get("function", ""), request.get("cell", "")]
+        texts += request["cells"]
         if request["do"] in ACTS and all(isinstance(text, str) for text in texts):
             return request  # type: ignore[no-any-return]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -79,6 +82,8 @@ def _answer(work: LiveWork, request: dict[str, Any]) -> dict[str, Any]:
 
     lesson = work.run.context.lesson(request["lesson"])
     submission = _read(lesson, request["cells"], request.get("function", ""))
+    if "cell" in request:
+        _require_defined(lesson, request["cell"], request.get("function", ""))
     answer = ACTS[request["do"]](work, lesson, submission)
     if answer.get("passed") and (note := _fill_file(work, lesson, request)):
         answer["html"] += _frame(f"<p>{prose(note)}</p>")
@@ -101,6 +106,22 @@ def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:
         what = f"nothing was checked: no cell that has run defines `{'`, `'.join(names)}`"
         raise SubmissionError(what, next_step="run the cell of the exercise")
     return replace(submission, source=_with_name(submission.source, lesson, function))
+
+
+def _require_defined(lesson: Lesson, cell: str, function: str) -> None:
+    """Raise SubmissionError for a cell to be checked that defines none of the names: an older one would be judged."""
+    names = [function] if function else [each.name for each in lesson.functions]
+    try:
+        known = module_names(as_python(cell))
+    except SyntaxError:  # the notebook has run it, so it knows what is meant
+        return
+    if not known.bound.isdisjoint(names) or "import *" in cell:
+        return
+    raise SubmissionError(
+        f"nothing was checked: this cell does not define `{'`, `'.join(names)}`",
+        next_step=f"%%check {lesson.name} as the first line of the cell that does; or, for what was run before, "
+        f"%check {lesson.name}",
+    )
 
 
 def _with_name(source: str, lesson: Lesson, function: str) -> str:

@@ -43,9 +43,15 @@ def read_cells(cells: Sequence[str], lesson: str) -> Submission:
 def as_file(cells: Sequence[str]) -> str:
     """Return what these cells define as the text of a file of Python."""
     from grader.intake.notebook import join_cells
+
+    return join_cells.as_file([as_python(code) for code in cells])
+
+
+def as_python(cell: str) -> str:
+    """Return a cell without what only a notebook reads."""
     from grader.intake.notebook.notebook_to_module import to_python
 
-    return join_cells.as_file([to_python(code) for code in cells])
+    return to_python(cell)
 
 
 def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:
