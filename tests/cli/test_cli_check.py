@@ -68,73 +68,6 @@ def test_wrong_work_is_assessed(workspace):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_a_notebook_is_checked_for_each_lesson_that_it_defines(workspace, tmp_path):
-    """Cells count as one module; the lessons are found by their functions; nothing of it is kept."""
-    cells = [
-        "import numpy as np",
-        (TINY / "solutions/basics/argmax_2d.py").read_text(),
-        "!pip install x\nprint('done')",
-    ]
-    notebook = tmp_path / "my work.ipynb"
-    notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in cells]}))
-    done = learn("check", str(notebook), cwd=workspace)
-    assert done.returncode == 0
-    assert "10.0 / 10" in done.stdout
-    assert "This is not kept" in done.stdout
-
-    raises = "# mine\ndef argmax_2d(grid):\n    return grid.nothing"
-    notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in (cells[0], raises)]}))
-    assert "line 3 of cell 2" in " ".join(learn("check", str(notebook), "-v", cwd=workspace).stdout.split())
-
-    for text, why in (("{}", "it has no cells"), (json.dumps({"cells": []}), "defines no function of a lesson")):
-        notebook.write_text(text)
-        refused = learn("check", str(notebook), cwd=workspace)
-        assert refused.returncode == 2
-        assert why in " ".join(refused.stderr.split())
-
-
-def test_a_notebook_of_the_workspace_says_how_its_result_is_kept(workspace):
-    """By the cell that checks itself; and what comes next is another command than the one just typed."""
-    notebook = workspace / "basics/argmax_2d.ipynb"
-    smallest = "def argmax_2d(grid):\n    return divmod(int(grid.argmin()), grid.shape[1])\n"
-    notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": smallest}]}))
-    done = learn("check", "basics/argmax_2d.ipynb", cwd=workspace)
-    said = " ".join(done.stdout.split())
-
-    assert "This is not kept" in said and "with `%%check argmax_2d` as its first line" in said
-    assert "Next  learn trace argmax_2d --file basics/argmax_2d.ipynb" in done.stdout
-    shown = json.loads(learn("check", "basics/argmax_2d.ipynb", "--json", cwd=workspace).stdout)
-    commands = [each["command"] for each in shown["suggestions"]]
-    assert "learn check argmax_2d --file basics/argmax_2d.ipynb" not in commands
-    assert attempts(workspace)["argmax_2d"] == 0
-
-    moved = shutil.move(notebook, workspace.parent / "argmax_2d.ipynb")
-    assert "%%check" not in learn("check", str(moved), cwd=workspace).stdout
-
-
-def test_a_path_that_leads_nowhere_is_answered_with_one_that_does(workspace):
-    """The workspace's file of that name, the command that writes it, or the form; no other file is judged silently."""
-
-    def next_after(*words: str, folder: str = ".") -> str:
-        refused = learn(*words, cwd=workspace / folder)
-        assert refused.returncode == 2 and "there is no such file" in refused.stderr.lower(), refused.stderr
-        return refused.stderr.partition("Next:  ")[2].strip()
-
-    write_them = "learn start --notebook (it writes a notebook for each lesson"
-    assert next_after("check", "argmax_2d.ipynb").startswith(write_them)
-    assert f"{workspace}; learn start" in " ".join(next_after("trace", "argmax_2d.ipynb", folder="basics").split())
-    (workspace / "basics/argmax_2d.ipynb").write_text("{}")
-    assert next_after("check", "argmax_2d.ipynb") == "learn check basics/argmax_2d.ipynb"
-    assert next_after("trace", "argmax_2d", "--file", "no/argmax_2d.ipynb") == "learn trace basics/argmax_2d.ipynb"
-    assert next_after("check", "no/argmax_2d.py") == "learn check basics/argmax_2d.py"
-    assert next_after("check", "basics/nope.py") == "learn check LESSON --file FILE.py"
-    assert next_after("check", "other.ipynb") == "learn check LESSON --file FILE.ipynb"
-
-    (workspace / "basics/nope.py").write_text(WRONG)
-    assert "learn check LESSON --file basics/nope.py" in learn("check", "basics/nope.py", cwd=workspace).stderr
-    assert learn("check", "basics/argmax_2d.py", cwd=workspace / "basics").returncode == 1  # known in every folder
-
-
 def test_an_untouched_stub_is_told_as_one(workspace):
     """The stub is not a failure to explain but work not begun."""
     done = learn("check", "argmax_2d", cwd=workspace)
@@ -242,26 +175,6 @@ def test_attempts_are_kept_in_a_workspace(workspace):
             told = learn(*words, cwd=workspace)
             assert "our fault" not in told.stderr and told.returncode in (0, 3), told.stderr
     assert f"before: {re.search(r'^([0-9.]+) / 10', first, re.MULTILINE)[1]}" in second
-
-
-def test_a_file_outside_of_a_workspace_is_checked_and_not_kept(tmp_path):
-    """`--file` needs no workspace, no lesson if the file is named after it, and leaves nothing behind."""
-    file = tmp_path / "argmax_2d.py"
-    file.write_text((TINY / "solutions/basics/argmax_2d.py").read_text())
-
-    assert learn("check", "argmax_2d", "--file", str(file), cwd=tmp_path).returncode == 0
-    assert learn("check", "--file", "argmax_2d.py", cwd=tmp_path).returncode == 0
-    assert learn("check", "argmax_2d.py", cwd=tmp_path).returncode == 0
-    assert list(tmp_path.iterdir()) == [file]
-
-
-def test_a_file_named_after_no_lesson_needs_one(tmp_path):
-    """A file called otherwise is answered with the command that says whose work it is."""
-    (tmp_path / "my try.py").write_text("")
-    done = learn("check", "--file", "my try.py", cwd=tmp_path)
-
-    assert done.returncode == 2
-    assert "learn check LESSON --file 'my try.py'" in done.stderr
 
 
 def test_a_file_from_elsewhere_uses_the_lessons_of_the_workspace(workspace, tmp_path):
