@@ -16,7 +16,7 @@ from grader.errors import StoreError, UntrustedCourse, WorkspaceError
 from grader.files import read_whole
 from grader.model import Course, Lesson, LessonProgress, Way
 from grader.store import Store
-from grader.terminal.console import is_terminal, warn, wrap
+from grader.terminal.console import confirm, is_terminal, warn, wrap
 from grader.workspace import Workspace, find, is_workspace
 
 NO_PROGRESS = LessonProgress("")
@@ -120,7 +120,7 @@ def load_course(ctx: click.Context, workspace: Workspace | None = None) -> Cours
         if ctx.resilient_parsing or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
             raise
         click.echo(wrap(QUESTION.format(workspace=workspace.root, course=error.where)), err=True)
-        if not click.confirm("Use this course from now on?", err=True):
+        if not confirm("Use this course from now on?", err=True):
             raise
         trust(Path(error.where))
         return load(Path(error.where))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import IO, Any, NoReturn
@@ -12,7 +13,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from grader.errors import SelfattendError
-from grader.terminal.console import is_terminal, wrap
+from grader.terminal.console import is_terminal, wrap_error
 from grader.terminal.text import clean
 
 NOT_YET = 1
@@ -29,10 +30,12 @@ class ReportedError(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         # a name in it may be somebody else's, and would control the terminal
-        what, *rest = clean(f"Error: {self.message}").split("\n")
-        if is_terminal(sys.stderr):  # in a pipe one line is one error
-            what = wrap(what)
-        click.echo("\n".join([what, *rest]), file=file or sys.stderr)
+        click.echo(_fit(clean(f"Error: {self.message}")), file=file or sys.stderr)
+
+
+def _fit(error: str) -> str:
+    """Wrap an error for a terminal; in a pipe one line is one error."""
+    return wrap_error(error) if is_terminal(sys.stderr) else error
 
 
 def run(command: click.Command, name: str) -> NoReturn:
@@ -53,9 +56,14 @@ def run(command: click.Command, name: str) -> NoReturn:
 def _run(command: click.Command, name: str) -> int:
     try:
         result = command.main(prog_name=name, standalone_mode=False)
-    except click.ClickException as error:
+    except ReportedError as error:
         error.show()
-        return error.exit_code if isinstance(error, ReportedError) else 2
+        return error.exit_code
+    except click.ClickException as error:  # of click's own, which does not wrap them
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(_fit(shown.getvalue()), nl=False, err=True)
+        return 2
     except SelfattendError as error:  # of a command that is in no group
         ReportedError(error).show()
         return error.exit_code
@@ -67,7 +75,7 @@ def _run(command: click.Command, name: str) -> int:
     except BrokenPipeError:
         return 1
     except Exception as error:
-        click.echo(_report_unexpected(error), err=True)
+        click.echo(_fit(_report_unexpected(error)), err=True)
         return OUR_FAULT
     return result if isinstance(result, int) else 0
 

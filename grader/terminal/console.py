@@ -31,6 +31,9 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 _WHOLE = re.compile(r"(?:`[^`\n]+`|[^ ])+")  # what `wrap` keeps in one line: a word, or `code` with spaces
+_LABEL = re.compile(r"(?:Error: |Where: |Next:  )?")  # of a line of an error
+_COMMAND = r"(?:learn|grader|pip|jupyter|cd)(?: (?:'[^']*'|[^ ,;()']+))+[,;]?"
+_NEXT_STEP = re.compile(rf"`[^`\n]+`|(?<![^ ]){_COMMAND}|[^ ]+")  # a command is typed as it stands: it stays whole, too
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -97,13 +100,33 @@ def warn(text: str) -> None:
     """Report on standard error, below what was printed, what went wrong without stopping the command."""
     sys.stdout.flush()
     sign = signs_for(getattr(sys.stderr, "encoding", None)).trouble
-    click.echo(f"{sign} {capitalize(clean(text))}", err=True)
+    says = capitalize(clean(text))
+    if is_terminal(sys.stderr):
+        says = wrap_error(says, indent=len(sign) + 1).lstrip()
+    click.echo(f"{sign} {says}", err=True)
 
 
-def wrap(text: str, indent: int = 0) -> str:
+def confirm(question: str, err: bool = False) -> bool:
+    """Ask a question that is answered with yes or no, which Enter means; no word of it is broken."""
+    return click.confirm(wrap(f"{question} [y/N]:"), default=False, show_default=False, prompt_suffix=" ", err=err)
+
+
+def wrap_error(text: str, indent: int = 0) -> str:
+    """Wrap each line of an error; further ones begin below what its label says, and no command is broken."""
+    return "\n".join(_wrap_labelled(line, indent) for line in text.split("\n"))
+
+
+def _wrap_labelled(line: str, indent: int) -> str:
+    label = _LABEL.match(line)[0]  # type: ignore[index]  # it matches always
+    word = _NEXT_STEP if label.startswith("Next") else _WHOLE
+    room = indent + len(label)
+    return " " * indent + label + wrap(line[len(label) :], room, word=word)[room:]
+
+
+def wrap(text: str, indent: int = 0, word: re.Pattern[str] = _WHOLE) -> str:
     """Wrap and indent prose. Words and `code` stay whole, the code is set off; a null character becomes a space."""
     text = re.sub(r"[\n\r\v\f]", " ", text.expandtabs()).rstrip(" ")
-    points = [0, *wrap_points(text, min(width(), MAX_COLUMNS) - indent, word=_WHOLE), len(text)]
+    points = [0, *wrap_points(text, min(width(), MAX_COLUMNS) - indent, word=word), len(text)]
     lines = [" " * indent + text[start:end].rstrip(" ") for start, end in pairwise(points)] if text else []
     return CODE.sub(lambda code: paint(code[0], "strong"), "\n".join(lines).replace("\0", " "))
 

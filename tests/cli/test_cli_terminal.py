@@ -223,9 +223,18 @@ def test_nothing_heavy_is_imported_where_nothing_is_judged(workspace, command):
     assert "rich" not in modules or command.startswith("read")
 
 
-def test_an_error_is_wrapped_at_blanks(tmp_path):
-    """A terminal would break it within a word; the command to type stays whole."""
+@pytest.mark.parametrize(
+    ("line", "whole"),
+    [
+        ("solution softmax", "learn solution softmax --give-up"),
+        ("nothing", "lists the commands."),
+        ("reset softmax", "[y/N]:"),
+    ],
+)
+def test_errors_and_questions_are_wrapped_at_blanks(tmp_path, line, whole):
+    """A terminal would break them within a word; a command to type stays whole."""
     folder = start_workspace(tmp_path / "work", ROOT)
-    refused, _ = in_a_terminal("solution", "softmax", cwd=folder, columns=60, SELFATTEND_COURSE=str(ROOT))
-    assert "spoil it" in refused
-    assert [line for line in plain(refused).splitlines() if len(line) > 60 and "Next:" not in line] == []
+    keys = ("/N]", "n\r") if "reset" in line else None
+    shown, _ = in_a_terminal(*line.split(), cwd=folder, columns=52, keys=keys, SELFATTEND_COURSE=str(ROOT))
+    lines = plain(shown).splitlines()
+    assert [each for each in lines if len(each) > 52] == [] and any(whole in each for each in lines)

@@ -22,7 +22,7 @@ from grader.cli.options import course_option
 from grader.course.learner_copy import passed_words
 from grader.files import is_file
 from grader.model import Lesson
-from grader.terminal.console import has_reader, make_layout, put, wrap
+from grader.terminal.console import has_reader, make_layout, put, wrap, wrap_error
 from grader.terminal.keyboard import Keyboard
 from grader.terminal.screen import Screen
 from grader.terminal.text import clean, score_text
@@ -178,7 +178,7 @@ class _Watch:
 
         verdict, trouble = self.work.verdicts.get(self.lesson.name), self.work.troubles.get(self.lesson.name, "")
         if trouble or verdict is None:
-            return f"{self.lesson.title}\n{trouble}\n"
+            return f"{self.lesson.title}\n{wrap_error(trouble)}\n"
         before = self.work.before[self.lesson.name]
         look = make_layout(verbose, more="c" if self.screen else f"learn check {verdict.lesson} -v")
         text = assessment(verdict, look, title=self.lesson.title, before=before, with_marks=not verbose)

@@ -10,7 +10,7 @@ from grader.cli.context import find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
 from grader.errors import UsageError
-from grader.terminal.console import paint, put, signs
+from grader.terminal.console import confirm, paint, put, signs
 
 
 @click.command("reset")
@@ -44,7 +44,7 @@ def command(ctx: click.Context, lesson: str, yes: bool) -> None:
 def _confirm(file: str, lesson: str) -> bool:
     """Ask whether to reset the file. Raises UsageError where there is no terminal."""
     try:
-        return click.confirm(f"Put the empty exercise back in {file}? Your work is kept beside it.", default=False)
+        return confirm(f"Put the empty exercise back in {file}? Your work is kept beside it.")
     except click.Abort:
         if sys.stdin.isatty():  # Ctrl-C or Ctrl-D at a terminal
             raise
