@@ -334,7 +334,8 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
     (work / "basics/argmax_2d.ipynb").write_text("mine")
     done = learn("start", "--notebook", cwd=work)
 
-    assert "written beside the exercises" in done.stdout
+    assert "1 notebook written beside the exercises" in done.stdout and "Nothing to add" not in done.stdout
+    assert "Nothing to add: every exercise and every notebook" in learn("start", "--notebook", cwd=work).stdout
     assert (work / "basics/argmax_2d.ipynb").read_text() == "mine"
     assert "Nothing to add" in learn("start", cwd=work).stdout
     for lesson in load(ROOT).lessons.values():
@@ -346,3 +347,17 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
             and sources[1] == "%load_ext grader.notebook"
         )
         assert sources[2].startswith(f"%%check {lesson.name}\n") and sources[-1] == f'quiz(3, "{lesson.name}")'
+
+
+def test_who_lacks_jupyter_is_told_how_to_get_it(tmp_path: Path) -> None:
+    """The next step is a command that works: where JupyterLab is installed, the one that opens the notebook alone."""
+    work = start_workspace(tmp_path / "work")
+    program = tmp_path / "bin/jupyter-lab"
+    program.parent.mkdir()
+    said = [learn("start", "--notebook", cwd=work, PATH=str(program.parent)).stdout]
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    said.append(learn("start", "--notebook", cwd=work, PATH=str(program.parent)).stdout)
+
+    assert said[0].endswith("Next  pip install jupyterlab\n      jupyter lab basics/moving_average.ipynb\n")
+    assert said[1].endswith("Next  jupyter lab basics/moving_average.ipynb\n")

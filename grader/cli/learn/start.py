@@ -13,7 +13,7 @@ from grader.cli.options import course_option
 from grader.course import trust
 from grader.errors import UsageError, WorkspaceError
 from grader.files import write_whole
-from grader.model import FULL_WAY, Course
+from grader.model import FULL_WAY, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import capitalize, command_line, plural
 from grader.workspace import Workspace, create, find, is_workspace
@@ -55,17 +55,18 @@ def command(ctx: click.Context, directory: Path | None, way: str | None, noteboo
         along = course.way(changes.workspace.way)
         if along.name != FULL_WAY:
             put(wrap(f"{capitalize(along.title)} takes {way_length(course, along)}."))
-    else:
-        put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
+    notebooks = _write_notebooks(changes.workspace, course) if notebook else 0
+    if not (changes.written or notebooks):
+        each = "exercise and every notebook" if notebook else "exercise"
+        put(f"{paint(signs().passed, 'good')} Nothing to add: every {each} is in {where} already.")
     if in_use and changes.written:
         added, kept = (
             ", ".join(str(path.relative_to(root)) for path in paths) for paths in (changes.written, changes.kept)
         )
         left = f"Kept: {kept}. " if kept else ""
         put(wrap(f"Added: {added}. {left}Nothing else in the folder was changed.", 2))
-    if notebook:
-        number = _write_notebooks(changes.workspace, course)
-        put(f"{paint(signs().passed, 'good')} {plural(number, 'notebook')} written beside the exercises.")
+    if notebooks:
+        put(f"{paint(signs().passed, 'good')} {plural(notebooks, 'notebook')} written beside the exercises.")
     for path in changes.carried:
         put(wrap(f"{short_path(path)} begins with your work on the lesson's former name.", 2))
     if way:
@@ -75,10 +76,16 @@ def command(ctx: click.Context, directory: Path | None, way: str | None, noteboo
         put("Next  " + paint(command_line("cd", short_path(root)), "command"))
         put("      " + paint(f"learn read {course.way(changes.workspace.way).lessons[0]}", "command"))
     else:
-        context = CourseContext(course, changes.workspace)
-        current = context.lesson(None)
-        opened = f"jupyter lab {current.track}/{current.name}.ipynb"
-        put("Next  " + paint(opened if notebook else "learn", "command"))
+        steps = _notebook_steps(CourseContext(course, changes.workspace).lesson(None)) if notebook else ["learn"]
+        put("Next  " + "\n      ".join(paint(step, "command") for step in steps))
+
+
+def _notebook_steps(lesson: Lesson) -> list[str]:
+    """Return the commands that open a lesson's notebook; before them, how to get JupyterLab where it is missing."""
+    import shutil  # here: only who wants notebooks needs it
+
+    opened = command_line("jupyter", "lab", f"{lesson.track}/{lesson.name}.ipynb")
+    return [opened] if shutil.which("jupyter-lab") else ["pip install jupyterlab", opened]
 
 
 def _write_notebooks(workspace: Workspace, course: Course) -> int:
