@@ -65,6 +65,15 @@ def width() -> int:
     return max(20, columns or 80)
 
 
+def free_rows(least: int) -> int:
+    """Return how many rows a text may have so that a terminal shows it beside two prompts; `least` without one."""
+    if not is_terminal(sys.stdout):
+        return least
+    import shutil  # here: most commands print few lines
+
+    return max(shutil.get_terminal_size((80, 24)).lines - 4, least)
+
+
 def signs() -> Signs:
     """Return the signs that standard output can show."""
     return signs_for(getattr(sys.stdout, "encoding", None))

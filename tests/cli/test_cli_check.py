@@ -58,7 +58,7 @@ def test_wrong_work_is_assessed(workspace):
         "seed 5",
         "Smallest failing input",
         "failed",
-        "passed: -v lists them",
+        "passed: learn check argmax_2d -v",
         "Next",
         "learn hint argmax_2d",
         "a word",

@@ -138,11 +138,24 @@ def test_the_most_important_findings_fit_a_screen():
     """Three findings are shown, and how many more there are; what depends on another lesson says so."""
     other = Suggestion("It uses your softmax.py: see whether that passes by itself.", "learn check softmax")
     wrong = result(check("a", "failed", "No."), weaknesses=tuple(f"Wrong {i}." for i in range(5)), suggestions=(other,))
-    text = assessment(wrong, Layout())
+    text = assessment(wrong, Layout(), rows=10)
 
-    assert "✗ Wrong 2.\n\n... and 2 more. 1 check failed: -v lists them.\n" in text
+    assert "✗ Wrong 2.\n\n... and 2 more findings. 1 check failed: -v lists them.\n" in text
     assert "  It uses your softmax.py: see whether that passes by itself.\n" in text
     assert text.endswith("Next  learn check softmax\n")
+
+
+def test_nothing_is_cut_where_rows_are_free():
+    """More findings than the most important ones are shown, down to the last row."""
+    wrong = result(check("a", "failed", "No."), weaknesses=tuple(f"Wrong {i}." for i in range(30)))
+    more = "learn check attention -v"
+    text = assessment(wrong, Layout(more=more), rows=25)
+
+    assert len(text.splitlines()) == 25 and "✗ Wrong 19.\n" in text
+    assert "\n... and 10 more findings. 1 check failed: learn check attention -v lists them.\n" in text
+    assert "more finding" not in assessment(wrong, Layout(), rows=36)
+    for columns in range(30, 80):
+        assert more in assessment(wrong, Layout(columns, more=more)), "the command stands whole in a line"
 
 
 @given(st.integers(20, 100), st.lists(st.sampled_from(["softmax", "positional_encoding", "block"]), max_size=4))
@@ -170,7 +183,7 @@ def test_what_shows_more_is_named_by_the_place_where_it_is_shown():
     text = assessment(wrong, Layout(more="c"))
 
     assert ": c shows" in text and ": c lists" in text
-    assert "1 passed: c lists them." in text
+    assert "1 passed: c lists them." in text.replace("\n", " ")
     assert "-v" not in text
 
 

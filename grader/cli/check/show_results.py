@@ -14,7 +14,7 @@ from grader.course.learner_copy import passed_words
 from grader.course.questions import has_questions
 from grader.files import is_file
 from grader.model import FULL_WAY, Lesson, LessonProgress, LessonResult, Submission, Suggestion
-from grader.terminal.console import make_layout, put, warn, wrap
+from grader.terminal.console import free_rows, make_layout, put, warn, wrap
 from grader.terminal.text import capitalize, command_line, plural
 
 
@@ -123,12 +123,14 @@ def _show_summary(run: CheckRun) -> None:
 
 
 def _show_result(run: CheckRun, result: LessonResult) -> None:
-    from grader.reports.formats.to_terminal import assessment
+    from grader.reports.formats.to_terminal import MAX_LINES, assessment
 
     lesson = run.context.course.lessons[result.lesson]
     known = run.progress[lesson.name]
     before = None if lesson.name in run.elsewhere else known.last_score
-    click.echo(assessment(result, make_layout(run.verbose), title=lesson.title, before=before), nl=False, color=True)
+    more = "-v" if lesson.name in run.elsewhere else f"learn check {lesson.name} -v"
+    look, rows = make_layout(run.verbose, more), free_rows(least=MAX_LINES)
+    click.echo(assessment(result, look, title=lesson.title, before=before, rows=rows), nl=False, color=True)
     if run.context.workspace is None:
         return
     if lesson.name in run.elsewhere:

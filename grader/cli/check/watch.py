@@ -173,15 +173,18 @@ class _Watch:
             timer.cancel()
             timer.join()  # or it could draw over the verdict
 
-    def _text(self, verbose: bool = False) -> str:
-        from grader.reports.formats.to_terminal import assessment
+    def _text(self, verbose: bool = False, rows: int = 0) -> str:
+        """Return the verdict; in short, within so many rows, if they are known."""
+        from grader.reports.formats.to_terminal import MAX_LINES, assessment
 
         verdict, trouble = self.work.verdicts.get(self.lesson.name), self.work.troubles.get(self.lesson.name, "")
         if trouble or verdict is None:
             return f"{self.lesson.title}\n{wrap_error(trouble)}\n"
         before = self.work.before[self.lesson.name]
         look = make_layout(verbose, more="c" if self.screen else f"learn check {verdict.lesson} -v")
-        text = assessment(verdict, look, title=self.lesson.title, before=before, with_marks=not verbose)
+        text = assessment(
+            verdict, look, title=self.lesson.title, before=before, with_marks=not verbose, rows=rows or MAX_LINES
+        )
         learned = verdict.passed and ", ".join(self.lesson.concepts)
         return f"{text}{wrap(f'Learned: {learned}.')}\n" if learned else text
 
@@ -254,8 +257,9 @@ class _Watch:
         if self.pages:
             state = self._score() + (f", {len(self.pages) - 1} more" if len(self.pages) > 1 else "")
         if self.screen:
-            text = self.pages[0] if self.pages else self._text()
-            self.screen.draw(text, self._footer(state), dimmed=bool(working))
+            footer = self._footer(state)
+            text = self.pages[0] if self.pages else self._text(rows=self.screen.room(footer))
+            self.screen.draw(text, footer, dimmed=bool(working))
         elif not working:
             click.echo(self._text(), color=True)
 

@@ -43,7 +43,8 @@ def command(ctx: click.Context) -> None:
     from grader.reports.formats.to_terminal import assessment
 
     result = replace(result, suggestions=())  # what is next is said below
-    click.echo(assessment(result, make_layout(), title=lesson.title), nl=False, color=True)
+    look = make_layout(more="that command with -v")
+    click.echo(assessment(result, look, title=lesson.title), nl=False, color=True)
     put()
     put(wrap("That was somebody else's attempt. Begin your own with `learn start`."))
 

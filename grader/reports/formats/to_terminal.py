@@ -19,24 +19,30 @@ from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, Layout, he
 from grader.terminal.text import clean, plural, score_bar, score_text
 
 BAR_CELLS = 20
-MAX_FINDINGS = 3  # of what is wrong, unless the layout is for everything
-MAX_LINES = 20  # in short
+MAX_FINDINGS = 3  # of what is wrong, where rows are scarce
+MAX_LINES = 20  # in short, where nobody says how many rows there are
 MAX_MESSAGE_LINES = 4  # of one finding
 MAX_PRINT_LINES = 5
 MAX_PRINT_COLUMNS = 400
 
 
 def assessment(
-    result: LessonResult, layout: Layout, *, title: str = "", before: float | None = None, with_marks: bool = False
+    result: LessonResult,
+    layout: Layout,
+    *,
+    title: str = "",
+    before: float | None = None,
+    with_marks: bool = False,
+    rows: int = MAX_LINES,
 ) -> str:
     """Render the assessment of one lesson; `before` is the score of the attempt before this one.
 
-    `with_marks`: below the score each check is a sign, in the order of the list.
+    `with_marks`: below the score each check is a sign, in the order of the list. `rows`: in short, it has so many.
     """
     lines = [*_head(result, layout, title), *_score(result, layout, before)]
     lines += _marks(result, layout) if with_marks else []
     lines += _notes(result, layout)
-    rest = _everything(result, layout) if layout.everything else _in_short(result, layout, MAX_LINES - len(lines))
+    rest = _everything(result, layout) if layout.everything else _in_short(result, layout, rows - len(lines))
     return layout.render(lines + rest)
 
 
@@ -52,11 +58,15 @@ def _everything(result: LessonResult, layout: Layout) -> list[Text]:
 
 
 def _in_short(result: LessonResult, layout: Layout, rows: int) -> list[Text]:
-    """Render what is wrong within so many rows: empty lines are left out first, then findings; one is always shown."""
+    """Render what is wrong within so many rows: empty lines are left out first, then findings; one is always shown.
+
+    Findings beyond the most important ones take what is free, and no empty line's place.
+    """
     below = _prints(result, layout) + _counterexamples(result.counterexamples[:1], layout)
     count, most = len(result.weaknesses), 1 if _is_unwritten(result) else 3
     first = min(count, MAX_FINDINGS)
-    for shown, spaces in product(range(first, min(first, 1) - 1, -1), range(most, -1, -1)):
+    tight = product(range(first, min(first, 1) - 1, -1), range(most, -1, -1))
+    for shown, spaces in [*((shown, most) for shown in range(count, first, -1)), *tight]:
         parts = _findings(result, layout, shown), _counted(result, layout, count - shown), _commands(result, layout)
         found, counted, last = ([Text()] * (place < spaces and part != []) + part for place, part in enumerate(parts))
         lines = [*found, *below, *counted, *last]
@@ -168,12 +178,19 @@ def _counted(result: LessonResult, layout: Layout, more: int) -> list[Text]:
     if _is_unwritten(result):
         return []
     if not failed or result.state == "would-not-import":
-        return [Text(f"... and {more} more: {layout.more} shows them.", QUIET)] if more else []
+        return _with_command(f"... and {plural(more, 'more finding')}:", "shows", layout) if more else []
     parts = [f"{plural(failed, 'check')} failed"]
     parts += [f"{waiting} wait{'s' if waiting == 1 else ''} for {'it' if failed == 1 else 'them'}"] if waiting else []
     parts += [f"{passed} passed"] if passed else []
-    says = f"... and {more} more. " if more else ""
-    return layout.paragraph(0, Text(f"{says}{', '.join(parts)}: {layout.more} lists them.", QUIET))
+    says = f"... and {plural(more, 'more finding')}. " if more else ""
+    return _with_command(f"{says}{', '.join(parts)}:", "lists", layout)
+
+
+def _with_command(says: str, does: str, layout: Layout) -> list[Text]:
+    """Say what shows the rest; it stands whole in a line, so that it can be copied."""
+    last = layout.paragraph(0, Text(says))[-1]
+    between = " " if last.cell_len + 1 + len(layout.more) <= layout.columns else "\n"
+    return layout.paragraph(0, Text(f"{says}{between}{layout.more} {does} them.", QUIET))
 
 
 def _commands(result: LessonResult, layout: Layout) -> list[Text]:
