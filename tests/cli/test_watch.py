@@ -9,10 +9,11 @@ import re
 import select
 import shutil
 import signal
+import sqlite3
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -215,6 +216,20 @@ def test_without_a_screen_each_verdict_is_a_text(workspace: Path) -> None:
         assert "\x1b[" not in running.wait_for(RIGHT)
     finally:
         running.close()
+
+
+def test_where_nothing_can_be_kept_it_says_so(workspace: Path, watching: Watching) -> None:
+    """Above the verdict, until an attempt is stored again."""
+    with closing(sqlite3.connect(workspace / ".selfattend/progress.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")  # another command that does not end
+        answer(workspace, "argmax_2d")
+        watching.wait_for(r"! Your progress could not be saved[\s\S]*" + RIGHT)
+    answer(workspace, "argmax_2d", WRONG)
+
+    assert (
+        "could not be saved"
+        not in watching.wait_for(r"checking[\s\S]*q quit[\s\S]*checks failed").rpartition("q quit")[2]
+    )
 
 
 def test_outside_of_a_workspace_it_says_what_to_do(tmp_path: Path) -> None:

@@ -198,6 +198,7 @@ class LiveWork:
         stub = run.context.course.lessons[verdict.lesson].exercise_path
         is_only_seen = known.last_when is None and submission.source == read_file(stub)
         if told != (verdict.score, verdict.mistakes) and not is_only_seen:
+            run.troubles = []  # of an attempt before this one
             store_attempt(run, submission, verdict)
             run.progress = run.context.progress()
 

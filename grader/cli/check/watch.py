@@ -22,10 +22,10 @@ from grader.cli.options import course_option
 from grader.course.learner_copy import passed_words
 from grader.files import is_file
 from grader.model import Lesson
-from grader.terminal.console import has_reader, make_layout, put, wrap, wrap_error
+from grader.terminal.console import has_reader, make_layout, put, signs, wrap, wrap_error
 from grader.terminal.keyboard import Keyboard
 from grader.terminal.screen import Screen
-from grader.terminal.text import clean, score_text
+from grader.terminal.text import capitalize, clean, score_text
 
 PROGRAM = """
 import signal
@@ -177,16 +177,24 @@ class _Watch:
         """Return the verdict; in short, within so many rows, if they are known."""
         from grader.reports.formats.to_terminal import MAX_LINES, assessment
 
+        unkept = self._unkept()
+        rows = max(rows - unkept.count("\n"), 1) if rows else MAX_LINES
         verdict, trouble = self.work.verdicts.get(self.lesson.name), self.work.troubles.get(self.lesson.name, "")
         if trouble or verdict is None:
             return f"{self.lesson.title}\n{wrap_error(trouble)}\n"
         before = self.work.before[self.lesson.name]
         look = make_layout(verbose, more="c" if self.screen else f"learn check {verdict.lesson} -v")
-        text = assessment(
-            verdict, look, title=self.lesson.title, before=before, with_marks=not verbose, rows=rows or MAX_LINES
+        text = unkept + assessment(
+            verdict, look, title=self.lesson.title, before=before, with_marks=not verbose, rows=rows
         )
         learned = verdict.passed and ", ".join(self.lesson.concepts)
         return f"{text}{wrap(f'Learned: {learned}.')}\n" if learned else text
+
+    def _unkept(self) -> str:
+        """Return why the last attempt could not be stored, as lines; it stands first, since the end may not fit."""
+        return "".join(
+            f"{signs().trouble} {wrap_error(capitalize(each), 2).lstrip()}\n" for each in self.work.run.troubles
+        )
 
     def _score(self) -> str:
         verdict = self.work.verdicts.get(self.lesson.name)
