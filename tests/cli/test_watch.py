@@ -129,9 +129,12 @@ def test_who_leaves_waits_for_no_check(workspace: Path, watching: Watching) -> N
 
 
 def test_a_file_that_is_taken_away_is_told(workspace: Path, watching: Watching) -> None:
-    """And judged again once it is back."""
+    """Also where a picture or prints are asked for; no score stands beside that; judged again once it is back."""
     (workspace / "basics/argmax_2d.py").unlink()
     watching.wait_for(r"there is no such file[\s\S]*q quit")
+    for key in "wp":
+        watching.type(key)
+        watching.wait_for(r"there is no such file[\s\S]*m- / 10 [\s\S]*q back")
     answer(workspace, "argmax_2d")
 
     watching.wait_for(RIGHT)

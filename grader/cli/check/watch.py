@@ -197,7 +197,8 @@ class _Watch:
         )
 
     def _score(self) -> str:
-        verdict = self.work.verdicts.get(self.lesson.name)
+        name = self.lesson.name
+        verdict = None if name in self.work.troubles else self.work.verdicts.get(name)
         return f"{score_text(verdict.score if verdict else None)} / 10"
 
     def _turn_page(self, key: str) -> None:
@@ -210,9 +211,12 @@ class _Watch:
 
     def _pages_of(self, key: str) -> list[str]:
         """Return the pages that a key shows."""
-        if key == "w":
+        is_unread = (
+            self.lesson.name in self.work.troubles
+        )  # the file is gone, perhaps: what is known is of an older one
+        if key == "w" and not is_unread:
             return self._pictures()
-        text = NONE_LEFT if key == "n" else self._prints() if key == "p" else self._text(verbose=True)
+        text = NONE_LEFT if key == "n" else self._prints() if key == "p" and not is_unread else self._text(verbose=True)
         return self.screen.cut(text, self._footer(STATE)) if self.screen else []
 
     def _pictures(self) -> list[str]:
