@@ -192,15 +192,22 @@ def _workspace_text(course: Course, way: str) -> bytes:
 
 
 def _check_location(root: Path, course: Course) -> None:
-    """Raise WorkspaceError for a folder in a course, or in a track's folder of another workspace."""
+    """Raise WorkspaceError for a folder of a course, and for a new one in another workspace of the same course."""
     if is_file(root / "course.toml"):
         what = "this is the folder of a course; your work needs one of its own"
         raise WorkspaceError(what, where=str(root), next_step="learn start FOLDER")
     if root.name in {track.name for track in course.tracks} and is_workspace(root.parent):
         next_step = f"cd {root.parent} && learn start"
         raise WorkspaceError("this folder belongs to the workspace above it", where=str(root), next_step=next_step)
-    if is_workspace(root) and (existing := _read_workspace_file(root)):
-        existing.require(course)
+    if is_workspace(root):
+        if existing := _read_workspace_file(root):
+            existing.require(course)
+        return
+    above = next((folder for folder in root.parents if is_workspace(folder)), None)
+    around = _read_workspace_file(above) if above else None
+    if around and around.course_id == course.id:  # a folder named twice, mostly: progress there would begin anew
+        next_step = f"cd {above} && learn, or name a folder outside of it"
+        raise WorkspaceError("this lies in a workspace of yours", where=str(root), next_step=next_step)
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -193,6 +195,19 @@ def test_the_course_itself_is_no_workspace(course):
         create(course.root, course)
 
     assert files(course.root) == before
+
+
+def test_no_workspace_begins_in_another_of_the_same_course(course, root):
+    """Who names its folder twice is told where it is, and nothing is written; one that is there stays one."""
+    inner = root / "my"
+    create(inner, course)
+    create(root, course)
+    create(inner, course)
+    shutil.rmtree(inner)
+    with pytest.raises(WorkspaceError, match="lies in a workspace of yours") as caught:
+        create(inner, course)
+    assert f"cd {root} && learn" in caught.value.next_step and not inner.exists()
+    create(inner, replace(course, id="another"))
 
 
 def test_a_tracks_folder_is_no_second_workspace(course, root):
