@@ -23,7 +23,7 @@ def find_lesson(course: Course, name: str) -> Lesson:
         return course.lessons[names[key]]
     if name.isascii() and name.isdecimal():
         return _lesson_by_number(course, name)
-    matching = {lesson: None for known, lesson in names.items() if key and known.startswith(key)}
+    matching = _beginning_with(key, course)
     if len(matching) == 1:
         return course.lessons[next(iter(matching))]
     having = [lesson for lesson in course.lessons.values() if find_function(lesson, name)]
@@ -33,8 +33,16 @@ def find_lesson(course: Course, name: str) -> Lesson:
         if track.name == key:
             what = f'"{name}" is a track: its lessons are {", ".join(track.lessons)}'
             raise UnknownLesson(what, next_step="learn list")
-    guesses = list(matching) or _nearest_names(key, names)
+    guesses = matching or {guess: guess for guess in _nearest_names(key, names)}
     raise UnknownLesson(_explain_unknown(name, guesses, ambiguous=bool(matching)), next_step="learn list")
+
+
+def _beginning_with(key: str, course: Course) -> dict[str, str]:
+    """Map the lessons meant by a beginning to the name that begins so: a former one only where none of today does."""
+    for names in ({name: name for name in course.lessons}, aliases(course)):
+        if matching := {lesson: known for known, lesson in names.items() if key and known.startswith(key)}:
+            return matching
+    return {}
 
 
 def find_function(lesson: Lesson, name: str) -> str | None:
@@ -63,8 +71,10 @@ def _nearest_names(key: str, names: dict[str, str]) -> list[str]:
     return list(dict.fromkeys(names[close] for close in difflib.get_close_matches(key, names)))
 
 
-def _explain_unknown(name: str, guesses: list[str], *, ambiguous: bool) -> str:
-    choice = " or ".join(f'"{guess}"' for guess in guesses)
+def _explain_unknown(name: str, guesses: dict[str, str], *, ambiguous: bool) -> str:
+    """Say which lessons may be meant; one that was found by a former name says so."""
+    former = {guess: f' (once "{known}")' for guess, known in guesses.items() if known != guess}
+    choice = " or ".join(f'"{guess}"{former.get(guess, "")}' for guess in guesses)
     if ambiguous:
         return f'"{name}" could be {choice}'
     return f'there is no lesson "{name}"' + (f"; did you mean {choice}?" if guesses else "")

@@ -405,6 +405,27 @@ def test_a_former_name_still_means_the_lesson(tmp_path):
     assert aliases(course) == {"variance": "spread"}
 
 
+def test_a_former_name_makes_no_name_of_today_ambiguous(tmp_path):
+    """Its beginning counts where no lesson is called so now; where it leaves two, it is told beside each."""
+    course = load(
+        make_course(
+            tmp_path,
+            {
+                "lessons/core/mean_square.md": front("mean_square", aliases='"square"'),
+                "lessons/more/spread.md": front("spread", aliases='"mend", "squeeze"'),
+            },
+        )
+    )
+    assert find_lesson(course, "s").name == "spread"
+    for typed, says in [
+        ("me", '"me" could be "mean" or "mean_square"'),
+        ("sq", '"sq" could be "mean_square" (once "square") or "spread" (once "squeeze")'),
+    ]:
+        with pytest.raises(UnknownLesson) as caught:
+            find_lesson(course, typed)
+        assert caught.value.what == says
+
+
 def test_a_function_means_its_lesson_where_one_lesson_alone_has_it():
     """`split_heads` is of multi_head, `fit` of several; what is typed in place of a lesson asks for its function."""
     course = load(ROOT)
