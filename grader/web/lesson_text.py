@@ -1,6 +1,7 @@
 """Set a lesson's Markdown as HTML: answers folded behind their question, traps behind their name, code in colour.
 
 A block that begins as an entry of `[formulas]` does is set from the LaTeX there; a terminal shows the block itself.
+A command for which the page has a link or a button gives way to that.
 
 HTML in the text is shown as it stands, pictures are not loaded, and a link leads to http or https only.
 """
@@ -10,41 +11,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
 from grader.course import read_parts
+from grader.course.questions import has_questions
 from grader.model import Lesson
 from grader.reports.highlight import highlight_lines
 from grader.reports.html_document import breakable, harmless
 from grader.web.formula import formula_html
+from grader.web.own_commands import OwnCommands
 
 SHELLS = ("sh", "bash", "console")
 COMMANDS = ("$ ", "learn ", "grader ", "pip ")  # how each line of a block begins that names no language
 TRAPS = "Common mistakes"  # the beginning of the heading above a list of them
 Entries = Mapping[str, Sequence[str]]  # of the front matter, by how a part of the text begins
 NONE: Entries = MappingProxyType({})
+NO_COMMANDS = OwnCommands()
 
 
 def lesson_html(lesson: Lesson) -> Markup:
     """Return a lesson's text. Raises CourseError."""
     pieces = []
+    names = {lesson.name, *(function.name for function in lesson.functions)}
+    own = OwnCommands(lesson.name, names, has_questions(lesson))
     for part in read_parts(lesson):
         if part.answer:
-            folded = text_html(part.hidden, lesson.traps, lesson.formulas)
+            folded = text_html(part.hidden, lesson.traps, lesson.formulas, own)
             pieces.append(f'<details class="answer"><summary>{escape(part.answer)}</summary>{folded}</details>')
-        pieces.append(text_html(part.text, lesson.traps, lesson.formulas))
+        pieces.append(text_html(part.text, lesson.traps, lesson.formulas, own))
     return Markup("".join(pieces))
 
 
-def text_html(text: str, traps: Entries = NONE, formulas: Entries = NONE) -> Markup:
+def text_html(
+    text: str, traps: Entries = NONE, formulas: Entries = NONE, own: OwnCommands = NO_COMMANDS
+) -> Markup:
     """Return Markdown as HTML; what `traps` and `formulas` say is in the front matter."""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     reader.add_render_rule("code_inline", _code)
     tokens = reader.parse(harmless_lines(text))
-    return Markup("".join(_pieces(reader, tokens, traps, formulas)))
+    return Markup("".join(_pieces(reader, tokens, traps, formulas, own)))
 
 
 def harmless_lines(text: str) -> str:
@@ -52,26 +61,30 @@ def harmless_lines(text: str) -> str:
     return "\n".join(harmless(line) for line in text.split("\n"))
 
 
-def _pieces(reader: MarkdownIt, tokens: Sequence[Token], traps: Entries, formulas: Entries) -> Iterator[str]:
+def _pieces(
+    reader: MarkdownIt, tokens: Sequence[Token], traps: Entries, formulas: Entries, own: OwnCommands
+) -> Iterator[str]:
     is_trap, before, at = False, "", 0
     while at < len(tokens):
         token = tokens[at]
         end = at + 1
         if token.type == "fence":
-            yield _formula(token.content, formulas) or _block(token.content, token.info.strip(), before)
+            language, code = token.info.strip(), token.content
+            yield _formula(code, formulas) or ("" if language else own.in_block(code)) or _block(code, language, before)
         elif token.type == "list_item_open" and is_trap and token.level == 1:
             end = _close(tokens, at)
-            yield _trap(reader, tokens[at + 1 : end - 1], traps)
+            yield _trap(reader, tokens[at + 1 : end - 1], traps, own)
         else:
             if token.type == "heading_open":
                 is_trap = tokens[at + 1].content.startswith(TRAPS)
-            yield reader.renderer.render([token], reader.options, {})
+            yield reader.renderer.render([token], reader.options, {"own": own})
         before = token.info.strip() if token.type == "fence" else ""
         at = end
 
 
-def _code(renderer: object, tokens: Sequence[Token], at: int, options: object, env: object) -> str:
-    return f"<code>{breakable(tokens[at].content)}</code>"
+def _code(renderer: object, tokens: Sequence[Token], at: int, options: object, env: Mapping[str, Any]) -> str:
+    code, before = tokens[at].content, "".join(token.content for token in tokens[:at])
+    return env["own"].in_sentence(code, before) or f"<code>{breakable(code)}</code>"
 
 
 def _close(tokens: Sequence[Token], start: int) -> int:
@@ -99,9 +112,9 @@ def _block(code: str, language: str, before: str) -> str:
     return f'<div class="block {name}">{label}<pre tabindex="0"><code>{escape(code.rstrip())}</code></pre></div>'
 
 
-def _trap(reader: MarkdownIt, content: Sequence[Token], traps: Entries) -> str:
+def _trap(reader: MarkdownIt, content: Sequence[Token], traps: Entries, own: OwnCommands) -> str:
     """Fold an item of the list behind what it begins with in bold; without that it stands open."""
-    body = reader.renderer.render(content, reader.options, {})
+    body = reader.renderer.render(content, reader.options, {"own": own})
     lead, bold, rest = body.removeprefix("<p>").partition("</strong>")
     if not bold or not lead.startswith("<strong>"):
         return f"<li>{body}</li>"

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from grader.model import Lesson, LessonResult
+from grader.model import Lesson, LessonResult, Suggestion
 from grader.reports.html_document import render
 from grader.reports.pages.feedback_page import lesson_view
 from grader.web.page import TEMPLATES
+
+PLACES = {"read": "", "check": "", "hint": "#hints", "quiz": "#questions"}  # in the page of the lesson
 
 
 def _raised(verdict: LessonResult) -> Iterator[dict[str, Any]]:
@@ -21,11 +23,20 @@ def _raised(verdict: LessonResult) -> Iterator[dict[str, Any]]:
 
 def _address(command: str) -> str:
     """Return where in the pages one does what a command does; "" where only a terminal can."""
-    words = command.split()
-    if len(words) != 3 or words[0] != "learn":
-        return ""
-    found = {"read": "/lesson/{0}", "hint": "/lesson/{0}#hints", "quiz": "/lesson/{0}#questions"}.get(words[1], "")
-    return found.format(words[2])
+    match command.split():
+        case ["learn", verb]:
+            return {"quiz": "/quiz", "review": "/quiz", "report": "/report", "progress": "/"}.get(verb, "")
+        case ["learn", verb, name] if verb in PLACES:
+            return f"/lesson/{name}{PLACES[verb]}"
+    return ""
+
+
+def _link(lesson: Lesson, told: Suggestion) -> dict[str, str]:
+    """Return a suggestion as the page makes it, which has the text and the next hint, whichever that is by now."""
+    says = told.says.replace(f" (`learn read {lesson.name}`)", "")
+    if told.command == f"learn hint {lesson.name}":
+        says = "Take the next hint."
+    return {"says": says, "command": told.command, "at": _address(told.command)}
 
 
 def verdict_event(
@@ -41,8 +52,9 @@ def verdict_event(
     own = {f"learn {command} {lesson.name}" for command in ("check", "read")}  # a save and this page do that
     told = [each for each in verdict.suggestions if each.command not in own]
     view["suggestions"] = [
-        {"says": each.says, "command": each.command, "at": _address(each.command) if has_pages else ""} for each in told
+        _link(lesson, each) if has_pages else vars(each) | {"at": ""} for each in told
     ]
+    view["has_pages"] = has_pages
     html = render("live_verdict", {"trouble": "", "lesson": view}, TEMPLATES)
     return {
         "state": "passed" if verdict.passed else "failed",

@@ -270,12 +270,15 @@ def test_commands_are_copied_as_they_are_typed(page: Any, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_every_lesson_has_commands_to_copy(at: Any) -> None:
-    """Below the text of a lesson of the course stand the two that come next."""
+def test_the_end_of_a_text_leads_to_the_editor_and_to_the_questions(at: Any) -> None:
+    """What the text says of commands is a link or a button of the page."""
     page = at("/lesson/attention")
-    page.locator(".commands .copy").click()
-    page.locator(".commands .copy", has_text="Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == "learn check attention\nlearn quiz attention\n"
+    page.get_by_role("link", name="A hint", exact=True).click()
+    assert page.url.endswith("#hints")
+    page.get_by_role("link", name="Write it in the editor of this page").click()
+    assert page.url.endswith("#side") and page.locator(".commands").count() == 0
+    page.get_by_role("button", name="Questions on this lesson", exact=True).click()
+    assert "Attention, in code" in page.locator(".question .eyebrow").text_content()
 
 
 @pytest.mark.slow

@@ -13,9 +13,12 @@ from support.course_maker import front, make_course
 from support.learn_command import TINY, learn, start_workspace
 
 from grader.course import load
+from grader.model import LessonResult, Suggestion
 from grader.reports.html_document import prose
 from grader.web.home import DIAGRAM, home_view
 from grader.web.lesson_text import lesson_html, text_html
+from grader.web.own_commands import OwnCommands
+from grader.web.verdict import verdict_event
 from grader.workspace import find
 
 TEXT = """
@@ -80,6 +83,53 @@ def test_answers_and_traps_are_folded(tmp_path: Path) -> None:
 
 
 FORMULA = "text\n\n```\nmean  =  sum / n\n```\n"
+
+
+COMMANDS = """
+Stuck? `learn hint mean` says more, and `learn check
+mean` comes first. Afterwards `learn build mean` trains, and `learn hint other` is another's.
+
+```
+learn check mean
+learn quiz mean
+```
+
+```
+learn check mean
+learn build mean
+```
+"""
+
+
+def test_commands_of_the_terminal_are_the_links_and_buttons_of_the_page() -> None:
+    """A command stands as it is where the page has nothing for it, and so does a block of which one line is such."""
+    html = text_html(COMMANDS, own=OwnCommands("mean", ["mean"], asks=True))
+    assert 'Stuck? <a href="#hints">A hint</a> says more, and <a href="#side">a check</a> comes first' in html
+    assert "<code>learn build mean</code> trains, and <code>learn hint other</code>" in html
+    assert '<a href="#side">Write it in the editor of this page</a>: each save is checked.' in html
+    assert '<button name="topic" value="mean">Questions on this lesson</button>' in html
+    assert html.count("learn check mean") == 1 and "learn quiz" not in html
+    assert "learn quiz mean" in text_html(COMMANDS, own=OwnCommands("mean", ["mean"]))  # which asks nothing
+
+
+def test_no_verdict_in_a_page_sends_to_the_terminal_for_what_a_page_has() -> None:
+    """Suggestions are links; what only a terminal can do says so; a notebook keeps the commands."""
+    commands = {
+        "learn hint softmax": 'href="/lesson/softmax#hints">Take the next hint.',
+        "learn check attention": 'href="/lesson/attention"',
+        "learn progress": 'href="/"',
+        "learn report": 'href="/report"',
+        "learn quiz": 'href="/quiz"',
+        "learn solution softmax": 'In a terminal: <code class="nowrap">learn solution softmax</code>',
+    }
+    told = tuple(Suggestion("Do it (`learn read softmax`).", command) for command in commands)
+    wrong = LessonResult("softmax", "graded", 5.0, False, "cpu", 1, 0.1, suggestions=told)
+    lesson = load(ROOT).lessons["softmax"]
+    html = verdict_event(lesson, wrong, None, "")["html"]
+    assert [each for each in commands.values() if each not in html] == []
+    assert "learn read" not in html
+    without = verdict_event(lesson, wrong, None, "", has_pages=False)["html"]
+    assert all(f"{command}</code>" in without for command in commands) and "In a terminal" not in without
 
 
 def test_a_formula_is_mathml_in_the_place_of_its_block() -> None:
