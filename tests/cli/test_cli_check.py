@@ -336,6 +336,18 @@ def test_another_file_is_checked_and_not_kept(workspace):
     assert "not kept" not in own.stdout and attempts(workspace)["argmax_2d"] == 2
 
 
+def test_after_a_hint_the_next_one_is_offered(workspace):
+    """The mildest is offered as long as none was taken."""
+
+    def offered() -> str:
+        told = json.loads(learn("check", "moving_average", "--json", cwd=workspace).stdout)["suggestions"]
+        return next(each["says"] for each in told if each["command"].startswith("learn hint"))
+
+    assert offered() == "Stuck at the start? Take the mildest hint."
+    learn("hint", "moving_average", cwd=workspace)
+    assert offered() == "Take the next hint."
+
+
 def test_where_no_hint_is_left_the_reference_is_named(workspace):
     """After the last hint, `learn check` and `learn` say what there is besides."""
     for _ in range(3):

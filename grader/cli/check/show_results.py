@@ -63,7 +63,7 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
 
 
 def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion, state: str) -> Suggestion:
-    """Name the file that was checked in the command, and say what is left where every hint was taken."""
+    """Name the file that was checked in the command, and say which hint comes next, or what is left after the last."""
     words = suggestion.command.split()
     file = run.elsewhere.get(lesson.name)
     if file and words[:3] == ["learn", "check", lesson.name]:
@@ -76,6 +76,8 @@ def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion, state
         if is_file(lesson.solution_path) and not known.solved:
             return Suggestion("No hint is left: see the reference, if you give up.", give_up(lesson))
         return Suggestion(f"{capitalize(step[0])}.", step[1])
+    if words[:2] == ["learn", "hint"] and known.hints_taken:
+        return replace(suggestion, says="Take the next hint.")
     return suggestion
 
 
