@@ -390,6 +390,8 @@ def look_at_shapes(page: Any) -> None:
     assert "return (" in page.locator(".line", has_text="return e / e.sum").text_content()
     page.get_by_text("In words").click()
     assert page.get_by_text(", no longer the reference's").count() == page.locator(".made .wrong").count()
+    assert len({item.bounding_box()["x"] for item in page.locator("#shape-words li").all()}) == 1  # in one column
+    assert "softmax: " in page.locator("#shape-words p").text_content()  # which is no line of the list
     assert faults(page) == []
 
     wide = page.viewport_size

@@ -45,7 +45,7 @@ function takeShapes({ version, shapes: found }) {
   if (hasNews() || version !== known.version || found.lines.length === 0) return; // the old ones stay, pale
   shapes = { version, source: area.value.split("\n"), notes: new Map(found.lines.map((each) => [each.line, each.notes])) };
   const told = found.lines.map(({ line, notes }) => `Line ${line}: ${notes.map((note) => `${note.says}${STANDINGS[note.standing]}`).join("; ")}`);
-  words.replaceChildren(...[...found.says, ...told].map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  words.replaceChildren(...found.says.map((text) => make("p", text)), make("ul", ...told.map((text) => make("li", text))));
   words.closest("section").hidden = false;
   draw();
   showMarks();
@@ -92,6 +92,12 @@ function linkLines(numbers) {
       return link;
     }));
   }
+}
+
+function make(name, ...inside) {
+  const element = document.createElement(name);
+  element.append(...inside);
+  return element;
 }
 
 const hasNews = () => area.value !== known.text;
