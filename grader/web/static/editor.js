@@ -141,10 +141,10 @@ async function save() {
     const file = answer.headers.get("content-type")?.includes("json") ? await answer.json() : { says: await answer.text() };
     if (answer.ok) { known = { text, version: file.version }; say("Saved"); }
     else if (answer.status === 409) meet(file);
-    else say(`Not saved: ${file.says}`);
+    else say(answer.status === 403 ? "Not saved" : `Not saved: ${file.says}`); // why it is refused is said above
     if (!answer.ok) return;
   } catch {
-    say("Not saved: learn web does not answer");
+    say("Not saved");
     timer = setTimeout(save, 2000);
     return;
   } finally {
@@ -180,6 +180,12 @@ work.addEventListener("news", async ({ detail }) => {
   }
   if (detail.lines && !hasNews()) takeMarks(detail.lines);
   if (detail.shapes) takeShapes(detail);
+});
+work.addEventListener("gone", () => { if (known.text !== null) say(hasNews() ? "Not saved" : ""); }); // the page says why
+work.addEventListener("back", () => {
+  if (known.text === null) return; // another editor has removed the file: Ctrl-S alone writes it back
+  if (hasNews()) save();
+  else say("Saved");
 });
 beside.checked = (localStorage.beside ?? String(matchMedia("(min-width: 46rem)").matches)) === "true";
 beside.addEventListener("change", () => { localStorage.beside = beside.checked; });

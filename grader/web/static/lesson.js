@@ -56,14 +56,41 @@ for (const block of document.querySelectorAll(".block.python, .block.commands"))
   block.prepend(button);
 }
 
-addEventListener("load", () => { // when the editor hears them, too: the last event comes at once, and only once
+// Whether the server is there: one place says that it is not, and the editor hears it, too.
+const gone = document.getElementById("gone");
+const RETRY_MS = 2000;
+const DOWN = `\`learn web\` has ended, or does not answer. In a terminal, where your exercises are: \`learn web ${work.dataset.lesson}\`. What you write is not saved until then; keep this page open.`;
+const REFUSED = "`learn web` was started again: open the link that it printed. This page then goes on, and saves what you have written.";
+
+function lose(says) {
+  if (says === gone.dataset.says && !gone.hidden) return; // said once, not with each attempt
+  gone.dataset.says = says;
+  gone.replaceChildren(...says.split("`").map((part, at) => (at % 2 ? Object.assign(document.createElement("code"), { textContent: part }) : part)));
+  gone.hidden = false;
+  state.textContent = "";
+  work.dispatchEvent(new CustomEvent("gone"));
+}
+
+function goOn() {
+  if (gone.hidden) return;
+  gone.hidden = true;
+  state.textContent = WORDS[work.dataset.state] ?? WORDS.waiting;
+  work.dispatchEvent(new CustomEvent("back"));
+  fetch(location.pathname); // as a page that is opened: a new judge looks at the file
+}
+
+function follow() {
   const source = new EventSource(`/events/${work.dataset.lesson}`);
+  source.addEventListener("open", goOn);
   source.addEventListener("message", (message) => show(JSON.parse(message.data)));
   source.addEventListener("error", () => {
     const isRefused = source.readyState === EventSource.CLOSED; // another one has its port, with a key of its own
-    state.textContent = isRefused ? "learn web was started again: open the link that it printed, then load this page again" : "Not connected: is learn web running?";
+    lose(isRefused ? REFUSED : DOWN);
+    if (isRefused) setTimeout(follow, RETRY_MS); // the browser itself tries only the others again
   });
-});
+}
+
+addEventListener("load", follow); // when the editor hears them, too: the last event comes at once, and only once
 
 // On a narrow page: the way to the work is in nobody's way where the work is in sight.
 const jump = document.querySelector(".jump");

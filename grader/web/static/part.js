@@ -11,7 +11,8 @@ async function replacePart(part, address, options) {
   try {
     const answer = await fetch(address, options).catch(() => null);
     if (!answer?.headers.get("content-type")?.startsWith("text/html")) {
-      say(part, answer ? await answer.text() : "Not connected: is learn web running? Every answer until here is kept.");
+      const isLost = !answer || answer.status === 403; // what to do then is said beside the work
+      say(part, isLost ? "Not sent: `learn web` does not answer this page. Every answer until here is kept." : await answer.text());
       return;
     }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html"); // made by the server, of escaped text
