@@ -145,19 +145,19 @@ def has_reader() -> bool:
     return is_terminal(sys.stdout) and is_terminal(sys.stdin)
 
 
-def show_paged(text: str, pager: bool, is_part: bool = False) -> bool:
-    """Show a text, through the pager if it is longer than the terminal; return whether it was.
-
-    A part stays on the screen below others.
-    """
+def is_paged(text: str, pager: bool) -> bool:
+    """Return True if a text is shown through the pager: it is longer than the terminal."""
     import shutil
 
-    height = shutil.get_terminal_size((80, 24)).lines
-    if pager and has_reader() and text.count("\n") >= height:
+    return pager and has_reader() and text.count("\n") >= shutil.get_terminal_size((80, 24)).lines
+
+
+def show_paged(text: str, pager: bool, is_part: bool = False) -> None:
+    """Show a text, through the pager if it is longer than the terminal. A part stays on the screen below others."""
+    if is_paged(text, pager):
         _page(text, is_part)
-        return True
-    click.echo(text, nl=False, color=True)
-    return False
+    else:
+        click.echo(text, nl=False, color=True)
 
 
 def _page(text: str, is_part: bool) -> None:

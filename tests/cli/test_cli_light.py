@@ -238,6 +238,30 @@ def test_an_answer_is_hidden_until_it_is_asked_for(tmp_path, asking, options):
 
 
 @pytest.mark.skipif(not shutil.which("less"), reason="no less: apt-get install less")
+def test_a_question_stands_once_and_its_answer_below_the_guess(tmp_path):
+    """Also where pages come before and after it; no page scrolls an answer away that was not read."""
+    asks = "**Predict before you read on.** Guess!\n\n<details>\n<summary>Told</summary>\n\nThis.\n\n</details>\n\n"
+    course = make_course(tmp_path / "asking", {"lessons/core/mean.md": front("mean") + (40 * "A line.\n\n" + asks) * 2})
+    with Terminal("read", "mean", cwd=tmp_path, course=course) as terminal:
+        shown = read_to_the_question(terminal)
+        below = terminal.until("Enter reads on; q leaves: ")
+        terminal.type("\r")
+        shown += read_to_the_question(terminal)
+        last, code = terminal.end()
+    assert below.split()[:5] == last.split()[:5] == ["mine", "---", "Told", "---", "This."] and code == 0
+    assert shown.count("Predict before you read on. Guess!") == 2
+
+
+def read_to_the_question(terminal: Terminal) -> str:
+    """Page to the end of a part and guess; return what was shown."""
+    paged = terminal.until("q ends this part")
+    terminal.type("    ")
+    asked = terminal.until("Your guess, or Enter alone; q leaves: ")
+    terminal.type("mine\r")
+    return paged + asked
+
+
+@pytest.mark.skipif(not shutil.which("less"), reason="no less: apt-get install less")
 def test_a_list_longer_than_the_terminal_is_paged(tmp_path):
     """What comes next stands below, where it is seen; a list that fits stays on the screen."""
     with Terminal("list", cwd=tmp_path, course=TINY, rows=3) as terminal:

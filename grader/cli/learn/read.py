@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
 import click
 
 from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, pager_option
 from grader.model import Lesson
-from grader.terminal.console import has_reader, paint, put, show_paged
+from grader.terminal.console import has_reader, is_paged, paint, put, show_paged
 from grader.terminal.text import clean
+
+if TYPE_CHECKING:
+    from grader.cli.quiz.prompt import Prompter
 
 QUESTION = "Predict before you read on"  # begins what is asked before a text goes on
 
@@ -35,16 +42,16 @@ def command(ctx: click.Context, lesson: str | None, pager: bool, whole: bool) ->
 
     context = find_context(ctx)
     chosen = context.lesson(lesson)
-    pieces = [_name(part.answer) + markdown(_clean_lines(part.hidden + part.text)) for part in read_parts(chosen)]
-    pieces[-1] += f"\n{_footer(context, chosen, pieces[-1])}"
+    parts = read_parts(chosen)
     if whole or not has_reader():
-        pieces = ["\n".join(pieces)]
-    for number, piece in enumerate(pieces):
-        if number and not _wants_the_answer():
-            return
-        is_paged, (_, question, asked) = show_paged(piece, pager, len(pieces) > 1), piece.rpartition(QUESTION)
-        if is_paged and question and number + 1 < len(pieces):
-            put(f"\n{question}{asked}")  # whoever skipped the rest has not seen it
+        text = "\n".join(_name(part.answer) + markdown(_clean_lines(part.hidden + part.text)) for part in parts)
+        show_paged(f"{text}\n{_footer(context, chosen, text)}", pager)
+        return
+    texts = [markdown(_clean_lines(part.text)) for part in parts]
+    texts[-1] += f"\n{_footer(context, chosen, texts[-1])}"
+    answers = [_name(part.answer) + markdown(_clean_lines(part.hidden)).strip("\n") for part in parts]
+    with suppress(EOFError):  # the reader leaves
+        _ask_and_show(list(zip(answers, texts, strict=True)), pager)
 
 
 def _clean_lines(text: str) -> str:
@@ -57,14 +64,45 @@ def _name(answer: str) -> str:
     return paint(f"--- {clean(answer)} ---", "quiet") + "\n\n" if answer else ""
 
 
-def _wants_the_answer() -> bool:
-    """Wait for the reader's guess, which is theirs; False if they leave."""
+def _ask_and_show(parts: Sequence[tuple[str, str]], pager: bool) -> None:
+    """Show texts, each below the answer to the question in which the one before ends. Raises EOFError."""
     from grader.cli.quiz.prompt import STOP_KEY, Prompter
 
-    try:
-        return Prompter().ask(f"Your guess, or Enter alone; {STOP_KEY} leaves: ").strip().lower() != STOP_KEY
-    except EOFError:
-        return False
+    prompter = Prompter()
+    for number, (answer, text) in enumerate(parts):
+        text, question = _cut_question(text) if number + 1 < len(parts) else (text, "")
+        if number:
+            _ask(prompter, f"Your guess, or Enter alone; {STOP_KEY} leaves: ")
+            _show_answer(prompter, answer, pager)
+            if is_paged(text, pager):  # which would scroll the answer away
+                _ask(prompter, f"Enter reads on; {STOP_KEY} leaves: ")
+        show_paged(text, pager, len(parts) > 1)
+        if question and is_paged(text, pager):
+            put()  # the page may have been left before its end
+        click.echo(question, nl=False, color=True)
+
+
+def _cut_question(text: str) -> tuple[str, str]:
+    """Cut a text before the paragraph that asks, if there is one."""
+    before, question, _ = text.rpartition(QUESTION)
+    start = before.rfind("\n") + 1 if question else len(text)
+    return text[:start], text[start:]
+
+
+def _show_answer(prompter: Prompter, answer: str, pager: bool) -> None:
+    """Show an answer below its question and the reader's guess; it pauses where a page would."""
+    if pager:
+        prompter.show([*answer.split("\n"), ""])
+    else:
+        put(f"{answer}\n")
+
+
+def _ask(prompter: Prompter, prompt: str) -> None:
+    """Wait for a line, whatever it is. Raises EOFError if it says that the reader leaves."""
+    from grader.cli.quiz.prompt import STOP_KEY
+
+    if prompter.ask(prompt).strip().lower() == STOP_KEY:
+        raise EOFError
 
 
 def _footer(context: CourseContext, lesson: Lesson, text: str) -> str:
