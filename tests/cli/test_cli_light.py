@@ -62,7 +62,15 @@ def test_bare_learn_draws_a_bar_for_each_of_several_tracks(tmp_path):
     learn("start", str(work), cwd=tmp_path, course=course)
     said = learn(cwd=work, course=course).stdout
 
-    assert re.search(r"0 of 2 lessons  The first steps\n.*0 of 1 lesson   Further steps \(after core\)\n", said)
+    further = 'Further steps \\(after "The first steps"\\)'
+    assert re.search(rf"0 of 2 lessons  The first steps\n.*0 of 1 lesson   {further}\n", said)
+
+
+def test_a_track_comes_after_others_by_their_titles_and_not_after_what_these_follow(tmp_path):
+    """The whole models need lessons of the first track, too, which three others of their needs have before them."""
+    home = learn(cwd=start_workspace(tmp_path / "work", ROOT), course=ROOT).stdout
+    after = '(after "From text to vectors", "Inside the block", "Where a token stands")'
+    assert f"Whole models {after} " in f"{' '.join(home.split())} "
 
 
 def test_the_way_is_chosen_at_the_start_and_kept(tmp_path):

@@ -73,10 +73,18 @@ def last_model(course: Course, way: Way) -> str:
 
 
 def _after(course: Course, track: Track) -> str:
-    """Name the tracks of which this one's lessons need some, by their folders."""
-    needs = {course.lessons[need].track for name in track.lessons for need in course.lessons[name].needs}
-    names = [other.name for other in course.tracks if other.name in needs - {track.name}]
-    return f" (after {', '.join(names)})" if names else ""
+    """Name the tracks of which this one's lessons need some; not those that already come before one that is named."""
+    needed, earlier = _needed_tracks(course, track), set()
+    for number, other in enumerate(course.tracks):
+        if other.name in needed:  # two tracks may need each other: the first of them counts as the earlier one
+            earlier |= _needed_tracks(course, other) & {before.name for before in course.tracks[:number]}
+    titles = [f'"{other.title}"' for other in course.tracks if other.name in needed - earlier]
+    return f" (after {', '.join(titles)})" if titles else ""
+
+
+def _needed_tracks(course: Course, track: Track) -> set[str]:
+    needs = {need for name in track.lessons for need in course.lessons[name].needs}
+    return {course.lessons[need].track for need in needs} - {track.name}
 
 
 def solved_bar(course: Course, track: Track | Way, progress: dict[str, LessonProgress], cells: int = 20) -> str:
