@@ -46,9 +46,7 @@ def lesson_html(lesson: Lesson) -> Markup:
     return Markup("".join(pieces))
 
 
-def text_html(
-    text: str, traps: Entries = NONE, formulas: Entries = NONE, own: OwnCommands = NO_COMMANDS
-) -> Markup:
+def text_html(text: str, traps: Entries = NONE, formulas: Entries = NONE, own: OwnCommands = NO_COMMANDS) -> Markup:
     """Return Markdown as HTML; what `traps` and `formulas` say is in the front matter."""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     reader.add_render_rule("code_inline", _code)

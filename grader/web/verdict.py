@@ -51,9 +51,7 @@ def verdict_event(
     view = lesson_view(lesson.name, lesson.title, verdict, before)
     own = {f"learn {command} {lesson.name}" for command in ("check", "read")}  # a save and this page do that
     told = [each for each in verdict.suggestions if each.command not in own]
-    view["suggestions"] = [
-        _link(lesson, each) if has_pages else vars(each) | {"at": ""} for each in told
-    ]
+    view["suggestions"] = [_link(lesson, each) if has_pages else vars(each) | {"at": ""} for each in told]
     view["has_pages"] = has_pages
     html = render("live_verdict", {"trouble": "", "lesson": view}, TEMPLATES)
     return {
