@@ -291,6 +291,10 @@ def test_a_notebook_is_traced_and_drawn_as_it_is_checked(tmp_path: Path) -> None
     for said in (traced, drawn):
         assert said.endswith(f"Next  learn check causal_mask --file {notebook}\n")
 
+    write_notebook(tmp_path / "mask.ipynb", INVERTED, f"{INVERTED} +")  # what is shown is the first cell's
+    for look in (command, show):
+        assert "Code cell 2 was left out" in CliRunner().invoke(look, ["causal_mask", "--file", notebook]).output
+
     both = write_notebook(tmp_path / "both.ipynb", INVERTED, RAISES)
     refused = CliRunner().invoke(command, [both]).exception
     assert isinstance(refused, UsageError) and "several lessons: softmax, causal_mask" in refused.what

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from grader.cli.check.missing_file import require_there
-from grader.cli.check.notebook_file import SUFFIX, lessons_in, read_notebook
+from grader.cli.check.notebook_file import SUFFIX, lessons_in, notes_to_tell, read_notebook
 from grader.cli.context import CourseContext, short_path
 from grader.cli.learn.next_step import command_beside
 from grader.errors import SubmissionError, UsageError, WorkerError, WorkspaceError
 from grader.files import is_file, is_same_file
 from grader.model import Course, Lesson, Submission
 from grader.submission import read_submission
+from grader.terminal.console import put, wrap
 from grader.terminal.text import command_line
 
 if TYPE_CHECKING:
@@ -63,6 +64,13 @@ def read_compared(context: CourseContext, lesson: Lesson, file: Path | None, com
     if path.suffix == SUFFIX:
         return read_notebook(path, lesson.name)
     return read_submission(path, lesson, context.course)
+
+
+def tell_left_out(submission: Submission) -> None:
+    """Say which cells of a notebook were left out: what is shown may be an older one's."""
+    if submission.path.endswith(SUFFIX):
+        for note in notes_to_tell(submission.notes):
+            put(wrap(note))
 
 
 def command_after(context: CourseContext, lesson: Lesson, file: Path | None) -> str:

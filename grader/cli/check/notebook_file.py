@@ -67,10 +67,17 @@ def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:
 
 def tell_cells(result: LessonResult, submission: Submission) -> LessonResult:
     """Return a result that names the lines of a notebook by their cells, for people: numbers are still the module's."""
-    from grader.intake.notebook.cell_places import NUMBERED, CellPlaces
+    from grader.intake.notebook.cell_places import CellPlaces
 
     told: LessonResult = CellPlaces(submission.source).tell_in(result, submission.path)
-    return replace(told, notes=tuple(note for note in told.notes if not note.startswith(NUMBERED)))
+    return replace(told, notes=notes_to_tell(told.notes))
+
+
+def notes_to_tell(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return what is noted of a notebook without how its lines are numbered, where they are told by their cells."""
+    from grader.intake.notebook.cell_places import NUMBERED
+
+    return tuple(note for note in notes if not note.startswith(NUMBERED))
 
 
 def lessons_in(path: Path, course: Course) -> list[Lesson]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.check.compared import ask_judge, choose_compared, command_after, read_compared
+from grader.cli.check.compared import ask_judge, choose_compared, command_after, read_compared, tell_left_out
 from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
@@ -65,6 +65,7 @@ def command(
 
         layout = make_layout()
         show_paged("\n".join(draw(each, layout, words) for each in pictures), pager=not words)
+    tell_left_out(submission)
     put(f"\nNext  {paint(command_after(context, chosen, file), 'command')}")
 
 

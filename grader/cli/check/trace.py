@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.check.compared import ask_judge, choose_compared, command_after, read_compared
+from grader.cli.check.compared import ask_judge, choose_compared, command_after, read_compared, tell_left_out
 from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
@@ -57,6 +57,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
         return
     for line in tell_calls(calls, submission.source):
         put(line)
+    tell_left_out(submission)
     put(f"Next  {paint(command_after(context, chosen, file), 'command')}")
 
 
