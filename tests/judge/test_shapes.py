@@ -275,6 +275,13 @@ def test_a_file_that_cannot_be_watched_says_so(tmp_path) -> None:
         assert done.exit_code == 0
 
 
+def test_an_argument_that_is_returned_is_right_where_it_is_given(launcher: Launcher) -> None:
+    """As the answer it is wrong."""
+    source = "def softmax(x, dim=-1):\n    return x\n"
+    told = standings(trace(launcher, "softmax", source), source)
+    assert told[1, "x"] == "right" and told[2, "return"] == "wrong"
+
+
 def write_notebook(path: Path, *cells: str) -> str:
     """Write a notebook of code cells."""
     path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in cells]}))

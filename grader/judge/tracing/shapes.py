@@ -119,8 +119,9 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sub
     is_right, source = _is_right(call), submission.source
     matcher, parts = Matcher(call.trace, reference.values(call.right)), _Parts(function, source)
 
-    def is_step_right(index: int) -> bool:
-        told = parts.is_right(call.trace.steps[index], call.answer)
+    def is_step_right(index: int, name: str) -> bool:
+        is_returned = name.startswith(RETURN)  # an argument that is returned stands at the head, too, as what it is
+        told = parts.is_right(call.trace.steps[index], call.answer) if is_returned else None
         return matcher.equal(index) is not None if told is None else told
 
     answered = parts.wrong_answers(call.trace, call.answer)
@@ -154,7 +155,9 @@ def _read_error(error: LearnerError | None, submission: Submission) -> TracedErr
     return TracedError(error.type_name[:MAX_RAISED_CHARS], text[:MAX_RAISED_CHARS], lines)
 
 
-def _values(trace: Trace, is_step_right: Callable[[int], bool], parts: _Parts, source: str) -> Iterator[TracedValue]:
+def _values(
+    trace: Trace, is_step_right: Callable[[int, str], bool], parts: _Parts, source: str
+) -> Iterator[TracedValue]:
     """Yield what was given, assigned or returned; of several passes the first and the last."""
     lines = _Assignments(source)
     found: dict[tuple[int, str, int], list[int]] = defaultdict(list)  # by place: two of a line are no two passes
@@ -169,7 +172,7 @@ def _values(trace: Trace, is_step_right: Callable[[int], bool], parts: _Parts, s
             found[place.statement, parts.name_of(step), step.number].append(index)
     for (line, name, _), indices in found.items():
         calls = indices if trace.steps[indices[0]].place.kind != "Name" else indices[:1]
-        ends = [(trace.steps[index], is_step_right(index)) for index in (calls[0], calls[-1])]
+        ends = [(trace.steps[index], is_step_right(index, name)) for index in (calls[0], calls[-1])]
         shapes = [step.value.shape if is_array(step.value) else None for step, _ in ends]
         alike = shapes[0] is not None and shapes[0] == shapes[1]
         if len(calls) == 1 or (alike and ends[0][1] == ends[1][1]):
