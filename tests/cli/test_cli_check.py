@@ -68,6 +68,15 @@ def test_wrong_work_is_assessed(workspace):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+def test_an_untouched_exercise_is_no_try(workspace):
+    """Its check has a verdict, and leaves the lesson as it was: one that was not begun."""
+    assert "not written yet" in learn("check", "argmax_2d", cwd=workspace).stdout
+    assert "best" not in learn("list", cwd=workspace).stdout
+    answer(workspace, "argmax_2d", WRONG)
+    assert "before" not in learn("check", "argmax_2d", cwd=workspace).stdout
+    assert "best" in learn("list", cwd=workspace).stdout
+
+
 def test_an_untouched_stub_is_told_as_one(workspace):
     """The stub is not a failure to explain but work not begun."""
     done = learn("check", "argmax_2d", cwd=workspace)
@@ -213,6 +222,7 @@ def test_outside_of_a_workspace_a_file_is_needed(tmp_path):
 def test_all_lessons_in_one_command(workspace):
     """`--all` checks every lesson, shows a line for each, and records each."""
     answer(workspace, "moving_average")
+    answer(workspace, "argmax_2d", WRONG)
     done = learn("check", "--all", cwd=workspace)
 
     assert done.returncode == 1

@@ -21,7 +21,7 @@ from grader.cli.run_command import NOT_YET, OUR_FAULT
 from grader.course.course_files import digest, require_unchanged
 from grader.course.learner_copy import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
-from grader.files import is_file, is_same_file
+from grader.files import is_file, is_same_file, read_file
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
@@ -241,8 +241,14 @@ def _check(run: CheckRun, several: bool) -> None:
 
 
 def store_attempt(run: CheckRun, submission: Submission, result: LessonResult) -> None:
-    """Store an attempt, but not one that failed by our own fault. If that fails, the result is shown all the same."""
+    """Store an attempt, but none of an empty exercise, nor one that failed by our own fault.
+
+    Whoever looks at an exercise of which nothing is written has not tried it. If storing fails, the result is shown all
+    the same.
+    """
     if result.state == "grader-error" or result.lesson in run.elsewhere:
+        return
+    if submission.source == read_file(run.context.course.lessons[result.lesson].exercise_path):
         return
     source = source_digest(submission.source)
     trouble = run.context.try_store(lambda store: store.record_attempt(result, source, datetime.now(UTC)))

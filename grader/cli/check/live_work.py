@@ -15,7 +15,7 @@ from grader.cli.check.check import choose_seed, find_passing, store_attempt
 from grader.cli.check.show_results import CheckRun, fit_suggestions
 from grader.cli.context import CourseContext, short_path
 from grader.errors import SelfattendError
-from grader.files import is_file, read_file, read_whole
+from grader.files import is_file, read_whole
 from grader.judge.errors import LearnerError
 from grader.judge.own_limits import end_after
 from grader.judge.session import interruptible
@@ -186,18 +186,13 @@ class LiveWork:
         return read_submission(path, lesson, context.course, workspace.root)
 
     def _keep(self, verdict: LessonResult, submission: Submission) -> None:
-        """Show a verdict from now on; store it as an attempt if it is another than the last one.
-
-        Whoever looks at an exercise of which nothing is written has not tried it.
-        """
+        """Show a verdict from now on; store it as an attempt if it is another than the last one."""
         run, last, known = self.run, self.verdicts.get(verdict.lesson), self.run.progress[verdict.lesson]
         self.before[verdict.lesson] = last.score if last else known.last_score
         run.results = [verdict]
         self.verdicts[verdict.lesson] = fit_suggestions(run, verdict)
         told = (last.score, last.mistakes) if last else (known.last_score, known.last_mistakes)
-        stub = run.context.course.lessons[verdict.lesson].exercise_path
-        is_only_seen = known.last_when is None and submission.source == read_file(stub)
-        if told != (verdict.score, verdict.mistakes) and not is_only_seen:
+        if told != (verdict.score, verdict.mistakes):
             run.troubles = []  # of an attempt before this one
             store_attempt(run, submission, verdict)
             run.progress = run.context.progress()
