@@ -9,7 +9,7 @@ import shutil
 from datetime import UTC, datetime
 
 import pytest
-from support.course_maker import front, make_course
+from support.course_maker import make_course
 from support.learn_command import ROOT, START, TINY, answer, learn, run_code, solve, start_workspace
 from support.terminal import Terminal
 
@@ -219,56 +219,6 @@ def test_code_what_it_prints_and_names_are_told_apart(tmp_path):
     assert "`dim" in text
 
 
-@pytest.fixture
-def asking(tmp_path):
-    """A course whose lesson `mean` asks twice, far down the text."""
-    stop = "\n\nGuess {0}!\n\n<details>\n<summary>What it prints</summary>\n\nAnswer {0}.\n\n</details>\n"
-    text = front("mean") + 40 * "A line.\n\n" + stop.format("one") + stop.format("two") + "\nThe end.\n"
-    return make_course(tmp_path / "asking", {"lessons/core/mean.md": text})
-
-
-@pytest.mark.parametrize("options", [(), ("--no-pager",)])
-def test_an_answer_is_hidden_until_it_is_asked_for(tmp_path, asking, options):
-    """On a terminal each question stands on the screen without its answer; Enter shows it, with a guess or without."""
-    with Terminal("read", "mean", *options, cwd=tmp_path, course=asking) as terminal:
-        if not options and shutil.which("less"):
-            terminal.until("space goes on, b back, q ends this part")  # the question below asks all the same
-            terminal.type("    ")
-        shown = terminal.until("q leaves: ")
-        assert "Guess one!" in shown and "Answer" not in shown
-        terminal.type("a guess\r")
-        shown = terminal.until("q leaves: ")
-        assert "--- What it prints ---" in shown and "Answer one." in shown and "Guess two!" in shown
-        assert "Answer two." not in shown
-        terminal.type("\r")
-        shown, code = terminal.end()
-        assert "Answer two." in shown and "The end." in shown and code == 0
-
-
-@pytest.mark.skipif(not shutil.which("less"), reason="no less: apt-get install less")
-def test_a_question_stands_once_and_its_answer_below_the_guess(tmp_path):
-    """Also where pages come before and after it; no page scrolls an answer away that was not read."""
-    asks = "**Predict before you read on.** Guess!\n\n<details>\n<summary>Told</summary>\n\nThis.\n\n</details>\n\n"
-    course = make_course(tmp_path / "asking", {"lessons/core/mean.md": front("mean") + (40 * "A line.\n\n" + asks) * 2})
-    with Terminal("read", "mean", cwd=tmp_path, course=course) as terminal:
-        shown = read_to_the_question(terminal)
-        below = terminal.until("Enter reads on; q leaves: ")
-        terminal.type("\r")
-        shown += read_to_the_question(terminal)
-        last, code = terminal.end()
-    assert below.split()[:5] == last.split()[:5] == ["mine", "---", "Told", "---", "This."] and code == 0
-    assert shown.count("Predict before you read on. Guess!") == 2
-
-
-def read_to_the_question(terminal: Terminal) -> str:
-    """Page to the end of a part and guess; return what was shown."""
-    paged = terminal.until("q ends this part")
-    terminal.type("    ")
-    asked = terminal.until("Your guess, or Enter alone; q leaves: ")
-    terminal.type("mine\r")
-    return paged + asked
-
-
 @pytest.mark.skipif(not shutil.which("less"), reason="no less: apt-get install less")
 def test_a_list_longer_than_the_terminal_is_paged(tmp_path):
     """What comes next stands below, where it is seen; a list that fits stays on the screen."""
@@ -280,28 +230,6 @@ def test_a_list_longer_than_the_terminal_is_paged(tmp_path):
     with Terminal("list", cwd=tmp_path, course=TINY) as terminal:
         shown, code = terminal.end()
         assert "argmax_2d" in shown and "q leaves" not in shown and code == 0
-
-
-@pytest.mark.parametrize("key, code", [("q\r", 0), ("\x04", 0), ("\x03", 130)])
-def test_a_reader_may_leave_at_a_question(tmp_path, asking, key, code):
-    """q, Ctrl-D and Ctrl-C end without the answer and without a traceback."""
-    with Terminal("read", "mean", "--no-pager", cwd=tmp_path, course=asking) as terminal:
-        terminal.until("q leaves: ")
-        terminal.interrupt() if key == "\x03" else terminal.type(key)
-        rest, ended = terminal.end()
-
-    assert "Answer" not in rest and "Traceback" not in rest and ended == code
-
-
-def test_nobody_is_asked_in_a_pipe_or_for_the_whole(tmp_path, asking):
-    """A pipe and `--whole` show all at once, with a line above each answer."""
-    piped = learn("read", "mean", cwd=tmp_path, course=asking).stdout
-    with Terminal("read", "mean", "--whole", "--no-pager", cwd=tmp_path, course=asking) as terminal:
-        whole, _ = terminal.end()
-
-    assert re.search(r"Guess one!\n+--- What it prints ---\n\nAnswer one\.\n", piped)
-    assert piped.endswith("learn check mean\n")
-    assert whole.partition("Guess")[2] == piped.partition("Guess")[2]
 
 
 def test_the_end_of_a_lesson_says_where_to_write_and_what_checks_it_once(tmp_path, workspace):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browser import find_chromium, launch
+from support.browser import find_chromium, launch, make_server
+from support.course_files import ROOT
+from support.learn_command import start_workspace
+
+from grader.web.server import WebServer
 
 MISSING = "no Chromium: apt-get install chromium"
 
@@ -35,3 +40,27 @@ def page(chromium: Any) -> Iterator[Any]:
     yield opened
     context.close()
     assert errors == []
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace of the bundled course."""
+    return start_workspace(tmp_path_factory.mktemp("pages") / "work", ROOT)
+
+
+@pytest.fixture(scope="module")
+def server(workspace: Path) -> Iterator[WebServer]:
+    """Its pages, without a judge."""
+    with make_server(workspace, ROOT) as started:
+        yield started
+
+
+@pytest.fixture
+def at(page: Any, server: WebServer) -> Any:
+    """The page of an address, entered by a link."""
+
+    def go(address: str) -> Any:
+        page.goto(server.make_link(address))
+        return page
+
+    return go

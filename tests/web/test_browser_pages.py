@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.axe import faults
 from support.browser import launch, make_server
 from support.course_files import ROOT
 from support.course_maker import front, make_course
@@ -21,51 +21,13 @@ from support.process_tree import all_end, descendants
 from support.repeat import rarely
 
 from grader.course import load
-from grader.model import CheckResult, LessonResult
+from grader.model import LessonResult
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 from grader.web.server import WebServer
-from grader.web.verdict import verdict_event
 from grader.workspace import find
 
 PAGES = ("/", "/lesson/softmax", "/lesson/training", "/quiz", "/report", "/nowhere")
-
-
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace of the bundled course."""
-    return start_workspace(tmp_path_factory.mktemp("pages") / "work", ROOT)
-
-
-@pytest.fixture(scope="module")
-def server(workspace: Path) -> Iterator[WebServer]:
-    """Its pages, without a judge."""
-    with make_server(workspace, ROOT) as started:
-        yield started
-
-
-@pytest.fixture
-def at(page: Any, server: WebServer) -> Any:
-    """The page of an address, entered by a link."""
-
-    def go(address: str) -> Any:
-        page.goto(server.make_link(address))
-        return page
-
-    return go
-
-
-def faults(page: Any, *rules: str) -> list[str]:
-    """What axe finds that keeps people out, by all of its rules, serious and critical; by these rules all of it."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install -e '.[dev]'")
-    options: dict[str, Any] = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
-    found = axe.Axe().run(page, options=options).response["violations"]
-    return [
-        f"{each['id']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
-        for each in found
-        if rules or each["impact"] in ("serious", "critical")
-        for node in each["nodes"]
-    ]
 
 
 def look_at(at: Any, address: str, scheme: str) -> None:
@@ -99,38 +61,6 @@ def test_nobody_is_kept_out_of_any_page(page: Any, server: WebServer, address: s
     assert faults(page) == []
     page.emulate_media(color_scheme="dark")
     assert faults(page, "color-contrast") == []
-
-
-@pytest.mark.slow
-def test_nothing_is_wider_than_a_narrow_screen(at: Any) -> None:
-    """At 400 pixels no page scrolls sideways."""
-    for address in PAGES:
-        page = at(address)
-        page.set_viewport_size({"width": 400, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 400, address
-
-
-@pytest.mark.slow
-def test_a_narrow_report_has_what_its_text_explains(at: Any) -> None:
-    """At 400 pixels each topic has its label; the bar alone, which says the score again, is left out."""
-    page = at("/report")
-    page.set_viewport_size({"width": 400, "height": 800})
-    labels = page.get_by_role("group", name="Topics").get_by_role("cell", name="too few to say").all()
-    assert labels and all(each.is_visible() for each in labels)
-    assert all(each.bounding_box()["x"] + each.bounding_box()["width"] <= 400 for each in labels)
-
-
-@pytest.mark.slow
-def test_many_checks_stand_in_one_narrow_row(at: Any, server: WebServer) -> None:
-    """At 400 pixels 27 squares are narrower, and none is in a second row."""
-    checks = [CheckResult(f"check_{number}", "f", "It.", "it", "passed", 1.0, 1.0) for number in range(27)]
-    passed = LessonResult("rope", "graded", 10.0, True, "cpu", 1, 0.1, checks=tuple(checks))
-    server.feed.publish("rope", verdict_event(load(ROOT).lessons["rope"], passed, None, ""))
-    page = at("/lesson/rope")
-    page.set_viewport_size({"width": 400, "height": 800})
-    squares = page.locator(".marks i")
-    squares.first.wait_for()
-    assert len({each.bounding_box()["y"] for each in squares.all()}) == 1 and squares.count() == 27
 
 
 @pytest.mark.slow
@@ -325,38 +255,6 @@ def test_an_exercise_that_was_reset_is_not_said_to_be_new(at: Any, server: WebSe
     page = at("/lesson/embedding")
     page.get_by_text("The exercise is empty: write it, and save it").wait_for()
     assert "10.0 of 10, last time" in page.locator("#verdict").text_content()
-
-
-@pytest.mark.slow
-def test_a_page_without_its_server_says_so_in_one_place_and_goes_on(page: Any, tmp_path: Path) -> None:
-    """Nothing is called saved that is not; once the link of the new `learn web` is opened, what was written is."""
-    workspace = start_workspace(tmp_path / "work", ROOT)
-    gone, saved = page.locator("#gone"), page.locator("#saved")
-    with make_server(workspace, ROOT) as server:
-        page.goto(server.make_link("/lesson/causal_mask"))
-        page.locator("#state").filter(has_text="Starting").wait_for()
-        assert not gone.is_visible() and saved.text_content() == "Saved"
-        port = server.port
-    gone.filter(has_text="In a terminal, where your exercises are: learn web causal_mask").wait_for()
-    assert page.locator("#state").text_content() == saved.text_content() == ""
-    assert faults(page) == []
-    questions, refused = page.locator("#questions"), page.locator("#questions .refused")
-    questions.locator("button").click()
-    refused.filter(has_text="Not sent").wait_for()
-    page.locator("#source").fill("# written meanwhile")
-    saved.filter(has_text="Not saved").wait_for()
-    with make_server(workspace, ROOT) as again:
-        assert again.port == port
-        gone.filter(has_text="was started again: open the link that it printed").wait_for()
-        questions.locator("button").click()
-        refused.filter(has_text="Not sent").wait_for()
-        saved.filter(has_text="Not saved").wait_for()
-        assert refused.count() == 1
-        other = page.context.new_page()
-        other.goto(again.make_link("/"))
-        gone.wait_for(state="hidden")
-        page.get_by_text("Saved", exact=True).wait_for()
-        assert (workspace / "core/causal_mask.py").read_text() == "# written meanwhile"
 
 
 @pytest.mark.slow
