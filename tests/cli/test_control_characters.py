@@ -40,11 +40,14 @@ def test_a_mistake_in_foreign_progress_is_told_without_its_controls(tmp_path):
     learn("check", "argmax_2d", cwd=work)
     with closing(sqlite3.connect(work / ".selfattend/progress.db")) as file, file:
         ((text,),) = file.execute("SELECT result FROM attempts").fetchall()
-        mistake = {"id": "x", "function": "argmax_2d", "says": f"hostile {HOSTILE}words", "suggests": ""}
+        mistake = {"id": f"x{HOSTILE}", "function": "argmax_2d", "says": f"hostile {HOSTILE}words", "suggests": ""}
         file.execute("UPDATE attempts SET result = ?", (json.dumps(json.loads(text) | {"mistakes": [mistake]}),))
-    for words in ([], ["list"]):
+    for words in ([], ["list"], ["progress"]):
         done = learn(*words, cwd=work)
         assert "hostile" in done.stdout and not CONTROLS.search(done.stdout), done.stdout + done.stderr
+    for words in (["report"], ["report", "--missed"], ["hint", "argmax_2d"], ["review"], ["check", "argmax_2d"]):
+        done = learn(*words, cwd=work)
+        assert not CONTROLS.search(done.stdout + done.stderr), words
 
 
 def test_a_lesson_is_shown_without_controls(tmp_path):

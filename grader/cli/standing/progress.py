@@ -15,7 +15,7 @@ from grader.cli.standing.progress_quiz import quiz_lines, quiz_state
 from grader.course.learner_copy import release_of
 from grader.model import SCHEMA, Lesson, LessonProgress, Track
 from grader.terminal.console import paint, put, signs, width, wrap
-from grader.terminal.text import ago, score_bar, score_text
+from grader.terminal.text import ago, clean, score_bar, score_text
 from grader.workspace import Workspace
 
 SHOWN_MISTAKES = 3
@@ -98,9 +98,9 @@ def _show_mistakes(mistakes: list[Mistake]) -> None:
     put()
     put(paint("Latest mistakes", "strong"))
     for lesson, name, says, when in mistakes:
-        first_line = says.partition("\n")[0]
+        first_line = clean(says).partition("\n")[0]  # an error's text is whatever the code says
         put(wrap(f"{lesson}: {first_line}", 2))
-        put(paint(f"  [{name}], {ago(when)}", "quiet"))
+        put(paint(f"  [{clean(name)}], {ago(when)}", "quiet"))
 
 
 def _object(
