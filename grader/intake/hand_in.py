@@ -42,6 +42,7 @@ from grader.intake.limits import (
 from grader.intake.name_patterns import JUDGED
 
 MAX_NOTES = 20
+NEWEST = "handed in/"  # before folders of the newest attempt that are called as an earlier one's is
 
 
 class HandInFull(Exception):
@@ -150,9 +151,16 @@ def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
     if all(map(is_artefact, hand_in.files)) and not hand_in.problem:
         with hand_in.takes_the_blame(learner.source):
             hand_in.problem = explain_unreadable(learner, hand_in.notes)
+    _keep_apart(hand_in, tuple(earlier.folder for earlier in learner.earlier))
     for earlier in learner.earlier:
         _add_earlier(earlier, hand_in)
     return hand_in
+
+
+def _keep_apart(hand_in: HandIn, folders: tuple[str, ...]) -> None:
+    """Move what lies in folders that are called as an earlier attempt's is: it would count as that, and as in time."""
+    for path in [path for path in hand_in.files if path.casefold().startswith(folders)]:
+        hand_in.files[f"{NEWEST}{path}"] = hand_in.files.pop(path)
 
 
 def _add_earlier(learner: Learner, hand_in: HandIn) -> None:
