@@ -127,7 +127,8 @@ class LearnerGrader:
                 pictures: list[Picture] | None = [] if shown.get(one.lesson) is one else None
                 lesson = self.judge.course.lessons[one.lesson]
                 result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
-                results[one.lesson] = better_result(result, results[one.lesson])
+                known = results[one.lesson]
+                results[one.lesson] = better_result(known, result) if known else result  # of equal ones the earlier
                 if results[one.lesson] is result:
                     folders[one.lesson] = of[id(one)]
                 spent[one.lesson] += time.monotonic() - started

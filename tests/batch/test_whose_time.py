@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner
@@ -43,6 +44,28 @@ def test_a_later_attempt_of_which_nothing_counts_is_not_late(tmp_path, attempts,
     ann = grade(tmp_path / "in", tmp_path / "out", "--attempts", attempts, **files)
 
     assert (ann["when"] < 1_795_300_000) == is_early
+
+
+def test_a_folder_that_is_called_as_an_earlier_attempt_is_none(tmp_path):
+    """What lies in `attempt 1/` of the late hand-in is late: the folder's name is the learner's."""
+    archive = tmp_path / "late.zip"
+    with ZipFile(archive, "w") as made:
+        made.writestr("attempt 1/argmax_2d.py", ANSWERS["argmax_2d"])
+    write(tmp_path / "in", {f"1-2 - Ann - {EARLY} - argmax_2d.py": BAD})
+    archive.rename(tmp_path / "in" / f"1-3 - Ann - {LATE} - late.zip")
+    ann = grade(tmp_path / "in", tmp_path / "out", "--attempts", "best")
+
+    assert ann["lessons"]["argmax_2d"]["score"] == 10.0 and ann["when"] > 1_795_300_000
+
+
+def test_of_equal_scores_the_earlier_attempts_counts(tmp_path):
+    """In one run as in two: whoever hands the same in again loses nothing."""
+    same = ANSWERS["argmax_2d"]
+    once = grade(tmp_path / "in", tmp_path / "out", "--attempts", "best", early_argmax_2d=same, late_argmax_2d=same)
+    grade(tmp_path / "one", tmp_path / "two", "--attempts", "best", early_argmax_2d=same)
+    twice = grade(tmp_path / "late", tmp_path / "two", "--attempts", "best", "--resume", late_argmax_2d=same + "\n")
+
+    assert once["when"] == twice["when"] < 1_795_300_000
 
 
 def test_a_later_run_that_keeps_all_keeps_the_time(tmp_path):
