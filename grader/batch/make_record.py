@@ -19,7 +19,9 @@ LACKING = ("missing", "grader-error")
 MAX_KEPT_CHARS = 1 << 16  # of the source of one lesson, for pages that show it
 DOUBTS = (JUDGED, UNDECIDED, BACKDATED)  # in notes
 MAX_ROW_BYTES = 15 << 20  # of a result as JSON: a row of the store has at most MAX_VALUE_BYTES
-OF_ANOTHER_ACCOUNT = "What was graded before here came from another account, and is not kept."
+OF_ANOTHER_ACCOUNT = (
+    "What was graded before here came from another account: neither it nor a human's score for it is kept."
+)
 OF_EARLIER = "This is of the hand-in graded on"  # and when
 
 
@@ -128,6 +130,11 @@ def better_result(new: LessonResult, old: LessonResult | None) -> LessonResult:
     return new if old is None or (new.score or 0.0) > (old.score or 0.0) else old
 
 
+def is_of_another(new: Record, old: Record) -> bool:
+    """Return True for records of one id that came from two accounts."""
+    return bool(new.account and old.account) and new.account != old.account
+
+
 def combine(new: Record, old: Record, when: str, attempts: str, *, otherwise: bool = False) -> Record:
     """Return the record of a hand-in that replaces another, graded at *when*.
 
@@ -136,7 +143,7 @@ def combine(new: Record, old: Record, when: str, attempts: str, *, otherwise: bo
     """
     if attempts not in ("merge", "best"):
         return new
-    if new.account and old.account and new.account != old.account:
+    if is_of_another(new, old):
         return replace(new, notes=(*new.notes, OF_ANOTHER_ACCOUNT))
     note = f"{OF_EARLIER} {when[:16].replace('T', ' ')}."
     results = []

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.batch.make_record import GradedHandIn, combine, fit_row, make_previous, with_overrides
+from grader.batch.make_record import GradedHandIn, combine, fit_row, is_of_another, make_previous, with_overrides
 from grader.batch.outputs import Outputs, parse_record, read_records
 from grader.batch.results_folder import (
     Overrides,
@@ -247,6 +247,9 @@ class Results:
         old = self.store.record(hand_in, parse_record) if before else None
         if before is None or old is None:
             return new, fingerprints
+        if is_of_another(new, old):  # a human's word was on that one's work
+            said = self.overrides.get(hand_in, {}).items()
+            self.override([(hand_in, name, replace(one, score=None, when=utc_now())) for name, one in said])
         same_work = len({old.digest, new.digest} - {""}) < 2  # empty where the grader failed
         attempts = "merge" if same_work and self.attempts == "best" else self.attempts
         record = combine(new, old, before.at, attempts, otherwise=before.settings != self.key)

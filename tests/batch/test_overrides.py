@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,18 @@ def test_it_survives_what_is_graded_after_it(out, tmp_path):
         merge.join()
         merge.results.finish()
     assert scores(tmp_path / "whole")["ann"]["moving_average"] == 9.5
+
+
+def test_a_human_s_word_stays_with_the_account(out):
+    """Where an id turns out to be another's, a score that was given to the first is not theirs."""
+    first, second = (replace(two("ann", 3.0).record, account=each) for each in ("eve", "ada"))
+    keep(out, GradedHandIn(first))
+    call(out, *ANN, *SAY)
+    keep(out, GradedHandIn(replace(second, digest="e")))
+
+    record = json.loads((out / "results.json").read_text())["submissions"][0]
+    assert record["overrides"] == {} and record["lessons"]["moving_average"]["score"] == 3.0
+    assert any("another account" in note for note in record["notes"])
 
 
 def test_the_last_word_counts_after_a_merge(out, tmp_path, monkeypatch):
