@@ -161,8 +161,10 @@ class Canaries:
         found = {}
         for path in sorted(self.root.rglob("*")):
             status = path.lstat()
-            plain = stat.S_ISREG(status.st_mode)
-            found[str(path)] = (status.st_mode, status.st_mtime_ns, path.read_bytes() if plain else b"")
+            content = b""
+            with contextlib.suppress(PermissionError):  # what an attack left as another user may be closed to us
+                content = path.read_bytes() if stat.S_ISREG(status.st_mode) else b""
+            found[str(path)] = (status.st_mode, status.st_mtime_ns, content)
         return found
 
 
