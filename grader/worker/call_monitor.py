@@ -124,15 +124,22 @@ def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextMa
         return nullcontext()
     import torch
 
+    refuse = refuse_autograd(seen)
+    stack = ExitStack()
+    stack.enter_context(torch.autograd.graph.saved_tensors_hooks(refuse, refuse))
+    stack.enter_context(torch.inference_mode())
+    return stack
+
+
+def refuse_autograd(seen: list[str]) -> Callable[[Any], Any]:
+    """Return a hook of saved tensors that refuses what autograd does with one, and tells it in *seen*."""
+
     @cut_off(AUTOGRAD=AUTOGRAD, ForbiddenCall=ForbiddenCall)
     def refuse(_tensor: Any) -> Any:
         seen.append(AUTOGRAD)
         raise ForbiddenCall(AUTOGRAD)
 
-    stack = ExitStack()
-    stack.enter_context(torch.autograd.graph.saved_tensors_hooks(refuse, refuse))
-    stack.enter_context(torch.inference_mode())
-    return stack
+    return refuse
 
 
 def _is_watched(code: CodeType) -> bool:

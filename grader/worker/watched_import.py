@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from grader.worker.call_monitor import AUTOGRAD, ForbiddenCall, watch
+from grader.worker.call_monitor import AUTOGRAD, ForbiddenCall, refuse_autograd, watch
 from grader.worker.cut_off import cut_off
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
@@ -91,10 +91,6 @@ def _watched(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
         return
     import torch
 
-    @cut_off(AUTOGRAD=AUTOGRAD, ForbiddenCall=ForbiddenCall)
-    def refuse(_tensor: Any) -> Any:
-        seen.append(AUTOGRAD)
-        raise ForbiddenCall(AUTOGRAD)
-
-    with torch.autograd.graph.saved_tensors_hooks(cut_off()(lambda tensor: tensor), refuse), watch(forbids, seen):
+    keep = cut_off()(lambda tensor: tensor)
+    with torch.autograd.graph.saved_tensors_hooks(keep, refuse_autograd(seen)), watch(forbids, seen):
         yield
