@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from grader.judge.diagnosis.circumstances import by_name
 from grader.judge.diagnosis.mistake_outputs import MistakeOutputs, Observations
 from grader.judge.mistakes.mistake_set import Probe
 from grader.judge.values.compare import same
@@ -32,9 +33,8 @@ def only_changes_arguments(outputs: MistakeOutputs, probe: Probe, seen: Any, ans
 def _given(outputs: MistakeOutputs, probe: Probe) -> list[tuple[str, Any]]:
     """Return the arguments of the calls after which a probe looks at them, with their names."""
     calls = [each.content for each in outputs.transcripts[probe].submission if each.operation == "call"]
-    asked, parameters = [call for call in calls if call.get("after")], outputs.mistake_set.parameters
-    by_place = [pair for call in asked for pair in zip(parameters, call["args"], strict=False)]
-    return by_place + [pair for call in asked for pair in call["kwargs"].items()]
+    parameters = outputs.mistake_set.parameters
+    return [pair for call in calls if call.get("after") for pair in by_name(parameters, call).items()]
 
 
 def _differing(seen: Any, expected: Any, atol: float) -> Iterator[tuple[Any, Any]]:

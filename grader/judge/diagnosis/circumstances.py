@@ -17,6 +17,7 @@ LARGE, TINY = 20.0, 1e-2  # magnitudes that standard normal numbers never have, 
 LONG = 60  # a size that only a question about long inputs has
 MAX_CHOICE = 2  # numbers up to this are choices (an axis, one head), greater ones sizes
 IN_ARGUMENTS = "in what becomes of its arguments"
+IN_GRADIENTS = "in its gradients"
 ORDINARY = frozenset({"float32", "int64", "bool"})
 
 
@@ -37,15 +38,16 @@ def circumstances_of(
         elif exchange.operation == "mode" and content["training"]:
             found.add("in training mode")
         elif exchange.operation == "build":
-            found |= {*_in_arguments(_by_name(to_build, content)), *_in_numbers(content["state"])}
+            found |= {*_in_arguments(by_name(to_build, content)), *_in_numbers(content["state"])}
         elif exchange.operation == "call":
-            found |= {*_in_arguments(_by_name(parameters, content))}
-            found |= {"in its gradients"} if "grad" in content else set()
+            found |= {*_in_arguments(by_name(parameters, content))}
+            found |= {IN_GRADIENTS} if "grad" in content else set()
             found |= {IN_ARGUMENTS} if content.get("after") else set()
     return frozenset(found)
 
 
-def _by_name(parameters: Sequence[str], content: Mapping[str, Any]) -> dict[str, Any]:
+def by_name(parameters: Sequence[str], content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a call is given, by the names of the parameters."""
     return {**dict(zip(parameters, content["args"], strict=False)), **content["kwargs"]}
 
 

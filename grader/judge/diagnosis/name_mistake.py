@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from grader.judge.diagnosis.changed_arguments import changed_arguments
-from grader.judge.diagnosis.circumstances import IN_ARGUMENTS
+from grader.judge.diagnosis.circumstances import IN_ARGUMENTS, IN_GRADIENTS
 from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
 from grader.judge.diagnosis.mistake_outputs import (
     MOST_PAIRS,
@@ -289,7 +289,7 @@ class Diagnostician:
     def _forgive_changes(self, seen: Observations) -> Observations:
         """Return the observations without errors where gradients are asked for: torch lets no input be changed then."""
         probes = zip(self.probes, self.outputs.special, strict=True)
-        asked = {probe.name: probe for probe, special in probes if "in its gradients" in special}
+        asked = {probe.name: probe for probe, special in probes if IN_GRADIENTS in special}
         failed = {name for name, probe in asked.items() if is_error(seen[name], self.outputs.reference(probe))}
         return {name: NO_EVIDENCE if name in failed else found for name, found in seen.items()}
 

@@ -12,6 +12,7 @@ from typing import Any
 from grader.judge.diagnosis.ask_again import ask_again
 from grader.judge.diagnosis.changed_arguments import CHANGED, changed_arguments
 from grader.judge.diagnosis.changed_call import ChangedCall, identity_like, other, other_at_end
+from grader.judge.diagnosis.circumstances import IN_GRADIENTS
 from grader.judge.diagnosis.mistake_outputs import MistakeOutputs, Observations, agree
 from grader.judge.errors import LearnerError
 from grader.judge.mistakes.mistake_set import Probe
@@ -260,7 +261,7 @@ def missing_gradients(
                 return [Fact("no-gradient", says)], names
     numbers = range(len(outputs.probes))
     wrong = [n for n in numbers if not agree(seen[outputs.probes[n].name], outputs.answer(n, 0), outputs.probes[n])]
-    if wrong and all("in its gradients" in outputs.special[number] for number in wrong):
+    if wrong and all(IN_GRADIENTS in outputs.special[number] for number in wrong):
         return [Fact("wrong-gradient", "The values are right, and the gradient is not.")], []
     return [], []
 

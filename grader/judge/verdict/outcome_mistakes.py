@@ -38,7 +38,6 @@ ADVICE = {  # on what is regular in wrong answers, by its kind
     "not-repeatable": "Keep nothing between calls, and draw nothing at random.",
     SHARED: "Keep on `self` what belongs to an object, set in `__init__`: nothing on the class, and nothing global.",
 }
-_PLACE = re.compile(r"  \S.*\.py:\d+")
 _TRACEBACK_LINE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # as `describe_error` writes it
 
 
@@ -209,7 +208,7 @@ def _name_end(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named 
     if "forbidden" in first:
         advice = "Write it from simpler operations; the docstring lists what is allowed."
         says, *where = first["forbidden"].message.splitlines()[:2]
-        place = f"\n{where[0]}" if where and _PLACE.fullmatch(where[0]) else ""
+        place = f"\n{where[0]}" if where and _TRACEBACK_LINE.match(where[0]) else ""
         return Named("forbidden-call", function, says + place, advice)
     if "timed-out" in first:
         line = _innermost_line(facts, first["timed-out"])
