@@ -107,18 +107,17 @@ class LearnerGrader:
         """
         found = [one for one, _ in attempts]
         folders = {one.lesson: folder for one, folder in reversed(attempts) if isinstance(one, LessonResult)}
-        of = {id(one): folder for one, folder in attempts}
         shown = {one.lesson: one for one in reversed(found)} if self.settings.pictures else {}
         drawn: dict[str, tuple[LessonResult, list[Picture]]] = {}
         results = {one.lesson: one if isinstance(one, LessonResult) else None for one in found}
-        submissions = [one for one in found if isinstance(one, Submission)]
+        submissions = [(one, folder) for one, folder in attempts if isinstance(one, Submission)]
         # those that can share a process come first: each of the others needs one for itself
-        alone = {one.lesson for one in submissions if self.judge.workers.needs_its_own(one)}
-        submissions.sort(key=lambda one: one.lesson in alone)  # a lesson's newest attempt stays its first
+        alone = {one.lesson for one, _ in submissions if self.judge.workers.needs_its_own(one)}
+        submissions.sort(key=lambda each: each[0].lesson in alone)  # a lesson's newest attempt stays its first
         spent: dict[str, float] = defaultdict(float)  # seconds of judging, by lesson
         left_out: set[str] = set()  # lessons of which not every attempt was judged
         with self.judge.workers.one_learner():
-            for one in submissions:
+            for one, folder in submissions:
                 if spent[one.lesson] > self.judge.course.limits.total_seconds:
                     left_out.add(one.lesson)
                     continue
@@ -130,7 +129,7 @@ class LearnerGrader:
                 known = results[one.lesson]
                 results[one.lesson] = better_result(known, result) if known else result  # of equal ones the earlier
                 if results[one.lesson] is result:
-                    folders[one.lesson] = of[id(one)]
+                    folders[one.lesson] = folder
                 spent[one.lesson] += time.monotonic() - started
                 if pictures:
                     drawn[one.lesson] = result, pictures
