@@ -87,10 +87,12 @@ def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Lear
     found: list[Person | None] = []
     for one, known in zip(learners, by_address, strict=True):
         person = roster.find([one.id])
-        is_others = (
-            known or (person and person.id in addressed) or (person and _is_contradicted(one, person, roster, named))
-        )
-        if person and one.first.address and person is not known and is_others:
+        if (
+            person
+            and one.first.address
+            and person is not known
+            and (known or person.id in addressed or _is_contradicted(one, person, roster, named))
+        ):
             notes = (*one.notes, OF_ANOTHER.format(id=one.id))
             one, person = replace(one, id=one.first.address, notes=notes), None
         noted.append(one)

@@ -211,9 +211,7 @@ class _Watch:
 
     def _pages_of(self, key: str) -> list[str]:
         """Return the pages that a key shows."""
-        is_unread = (
-            self.lesson.name in self.work.troubles
-        )  # the file is gone, perhaps: what is known is of an older one
+        is_unread = self.lesson.name in self.work.troubles  # it is gone, perhaps: what is known is of an older one
         if key == "w" and not is_unread:
             return self._pictures()
         text = NONE_LEFT if key == "n" else self._prints() if key == "p" and not is_unread else self._text(verbose=True)
