@@ -91,7 +91,7 @@ class LearnerGrader:
         _write_sources(root, sources, hand_in)
         for lesson in self.lessons:
             if lesson.kind == "capstone":
-                _write_artefacts(root, lesson, matches[lesson.name], hand_in)
+                _write_artefacts(root, lesson, matches[lesson.name], folders, hand_in)
         labels = _PathLabels(root, learner)
         return [
             (self._read_lesson(lesson, one, root, labels), one.folder if one.path else None)
@@ -222,11 +222,16 @@ def _write_sources(root: Path, sources: Mapping[str, str], hand_in: HandIn) -> N
             hand_in.note(f"{path} was left out: {getattr(error, 'strerror', None) or error}.")
 
 
-def _write_artefacts(root: Path, lesson: Lesson, matches: Iterable[Match], hand_in: HandIn) -> None:
+def _write_artefacts(
+    root: Path, lesson: Lesson, matches: Iterable[Match], earlier: Sequence[str], hand_in: HandIn
+) -> None:
     """Write the weights of a lesson beside its files, where `read_submission` finds them."""
     for match in matches:
-        if match.path and (content := find_artefact(lesson, match, hand_in.files)):
-            artefact_path(root / match.path).write_bytes(content)
+        path, folder = find_artefact(lesson, match, hand_in.files, earlier) if match.path else ("", "")
+        if path:
+            artefact_path(root / match.path).write_bytes(hand_in.files[path])
+        if folder != match.folder:
+            hand_in.note(f"{lesson.name}: its weights are of {folder[:-1]}.")
 
 
 def _time_of(learner: Learner, hand_in: HandIn, counting: Collection[str]) -> tuple[float | None, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -71,12 +71,21 @@ def _match_attempts(lesson: Lesson, matchers: Sequence[tuple[str, LessonMatcher]
     return found or [Match()]
 
 
-def find_artefact(lesson: Lesson, match: Match, files: Mapping[str, bytes]) -> bytes | None:
-    """Return the weights that belong to a lesson's file, of its name: beside it, or anywhere in the same attempt."""
+def find_artefact(lesson: Lesson, match: Match, files: Collection[str], earlier: Sequence[str]) -> tuple[str, str]:
+    """Return the path of the weights that belong to a lesson's file, and the folder of their attempt; empty if none do.
+
+    They have its name, and lie beside it, else anywhere in the same attempt, else in the newest attempt before it;
+    *earlier* are the folders of earlier attempts, newest first.
+    """
     own = PurePosixPath(match.path).with_suffix(ARTEFACT_SUFFIX).as_posix()
     names = {lesson.name, *lesson.aliases, _stem(match.path)}
-    named = [path for path in files if is_artefact(path) and path.startswith(match.folder) and _stem(path) in names]
-    return files[own if own in named else min(named, key=len)] if named else None
+    named = [path for path in files if is_artefact(path) and _stem(path) in names]
+    folders = ["", *earlier]
+    for folder in folders[folders.index(match.folder) :]:
+        others = () if folder else tuple(earlier)
+        if there := [path for path in named if path.startswith(folder) and not path.startswith(others)]:
+            return own if own in there else min(there, key=len), folder
+    return "", ""
 
 
 class LessonMatcher:
