@@ -55,7 +55,7 @@ class LearnerGrader:
         Never raises because of what was handed in; SelfattendError if the grader fails.
         """
         hand_in = hand_in or read_hand_in(learner)
-        digest = hand_in.digest
+        digest = learner.mark(hand_in.digest)
         found: list[Found] = []
         prints: dict[str, Any] = {}
         if not hand_in.problem:
@@ -78,7 +78,7 @@ class LearnerGrader:
         if hand_in.problem:
             return [], {}
         folders = [earlier.folder for earlier in learner.earlier]
-        matches = match_attempts(self.judge.course, self.lessons, sources, folders, best=learner.best)
+        matches = match_attempts(self.judge.course, self.lessons, sources, folders, best=learner.several == "best")
         if not any(found[0].path for found in matches.values()):
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)

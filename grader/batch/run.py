@@ -18,7 +18,7 @@ from grader.batch.shards import Shard
 from grader.errors import CourseError, UsageError
 from grader.intake.discover import MERGE, Discovery, discover
 from grader.intake.formats.repositories import parse_deadline
-from grader.intake.learner import STAMP, Learner
+from grader.intake.learner import STAMP, Learner, read_alike
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 from grader.intake.unique_ids import suggest_ids
@@ -190,7 +190,7 @@ class Run:
         before, now = graded.submitted if graded else None, learner.submitted
         if before is not None and now is not None and before != now:
             return now < before
-        return digest in self.results.store.digests(learner.id) - {""}
+        return read_alike(digest, state.digest) and digest in self.results.store.digests(learner.id) - {""}
 
     def _digest(self, learner: Learner, state: State) -> str:
         """Return the digest of a hand-in; if nothing would come of reading it, the one it was graded with."""

@@ -269,7 +269,5 @@ def _choose_attempts(learners: Sequence[Learner], attempts: str, before: int, fo
         return assign_ids([one for one, _ in numbered], with_attempts=True, before=before)
     older = [one for one, is_newest in numbered if not is_newest]
     found.older = tuple(printable(f"{one.id}@{one.attempt} ({one.first.name})") for one in older)
-    newest = [one for one, is_newest in numbered if is_newest]
-    if attempts != "last":
-        newest = add_earlier(newest, older, best=attempts == "best")
+    newest = add_earlier([one for one, is_newest in numbered if is_newest], older, attempts)
     return assign_ids(newest, with_attempts=False, before=before)

@@ -135,13 +135,17 @@ def number_attempts(learners: Sequence[Learner]) -> list[tuple[Learner, bool]]:
     return numbered
 
 
-def add_earlier(learners: Iterable[Learner], older: Iterable[Learner], *, best: bool) -> list[Learner]:
-    """Give the newest hand-in of each person the earlier ones, of which the last MAX_EARLIER are looked at."""
+def add_earlier(learners: Iterable[Learner], older: Iterable[Learner], several: str) -> list[Learner]:
+    """Give the newest hand-in of each person the earlier ones, of which the last MAX_EARLIER are looked at.
+
+    *several* says what becomes of them; for "last" they are left out.
+    """
+    limit = 0 if several == "last" else MAX_EARLIER
     attempts: dict[str, list[Learner]] = defaultdict(list)
     for one in sorted(older, key=lambda one: one.attempt, reverse=True):
         attempts[one.id].append(one)
     return [
-        replace(one, earlier=tuple(attempts[one.id][:MAX_EARLIER]), best=best)
+        replace(one, earlier=tuple(attempts[one.id][:limit]), several=several)
         if one.known and one.id in attempts
         else one
         for one in learners

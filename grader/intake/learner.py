@@ -76,9 +76,10 @@ class Learner:
 
     With `known`, the id is a person's, so that several hand-ins of one id are attempts of theirs. `owner` is the
     person's id where the hand-in has another, and `account` a digest of the account's address, empty where none is
-    known. `earlier` are their other attempts, newest first, from which lessons are taken that this one lacks, or with
-    `best` those that score higher. Of a repository the newest commit not later than `before` is read (0: no limit).
-    `together` are the ids of the other members of a group, each of whom is a learner with the same hand-in.
+    known. Of several attempts `several` says what becomes of them, as `--attempts` does; `earlier` are the other ones,
+    newest first, from which lessons are taken that this one lacks, or for "best" those that score higher. Of a
+    repository the newest commit not later than `before` is read (0: no limit). `together` are the ids of the other
+    members of a group, each of whom is a learner with the same hand-in.
     """
 
     id: str
@@ -93,7 +94,7 @@ class Learner:
     notes: tuple[str, ...] = ()
     known: bool = False
     earlier: tuple[Learner, ...] = ()
-    best: bool = False
+    several: str = ""
     account: str = ""
     submitted: float | None = None  # orders hand-ins of one person, as the entries' does
     when: float | None = None  # it was handed in, in seconds since 1970; None if that is not known
@@ -135,6 +136,10 @@ class Learner:
         """Where the files of this attempt lie in a hand-in that holds a newer one, too."""
         return f"attempt {self.attempt}/"
 
+    def mark(self, digest: str) -> str:
+        """Return the digest of its content for the results: how several attempts were read stands before it."""
+        return f"{self.several}:{digest}" if self.several else digest
+
     @property
     def stamp(self) -> str:
         """What tells it from a later hand-in without reading it, as far as names and times do: no digest."""
@@ -154,6 +159,11 @@ class Learner:
         lists = {key: tuple(data.get(key, ())) for key in ("together", "notes")}
         earlier = tuple(map(cls.from_dict, data.get("earlier", ())))
         return cls(**{**data, **lists, "entries": entries, "earlier": earlier})
+
+
+def read_alike(*digests: str) -> bool:
+    """Return True unless the digests of one learner's hand-ins differ in how several attempts were read."""
+    return len({digest.rpartition(":")[0] for digest in digests} - {"", STAMP[:-1]}) < 2
 
 
 def join_some(names: Sequence[str], limit: int) -> str:

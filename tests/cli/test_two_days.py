@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.command_server import run_command
-from support.hand_ins import ANSWERS, SUMS, TINY, make_zip
+from support.hand_ins import ANSWERS, SUMS, TINY, make_zip, write
 
 SECONDS = 120
 MEAN, PLACE = ANSWERS["moving_average"], ANSWERS["argmax_2d"]
@@ -160,3 +160,20 @@ def test_who_was_graded_by_other_checks_is_named(instructor):
     instructor.changes_a_check("moving_average", "points=9", "points=8")
     said = instructor.runs("day2.zip", "--regrade", "--only", "1004")
     assert f"{left}: Lovelace, Ada; Turing, Alan; Noether, Emmy; Johnson, Katherine." in said
+
+
+def test_attempts_read_in_another_way_are_not_older(instructor):
+    """After a regrade of one by the last attempt alone, the usual way brings back what that left out."""
+    write(instructor.place / "in", {"ada@1/argmax_2d.py": PLACE, "ada@2/moving_average.py": MEAN})
+    names = r"(?P<id>[a-z]+)@(?P<attempt>\d+)"
+    words = ("run", "in", "--names", names, "--course", "course", "--jobs", 1, "--out", "results")
+
+    def scores() -> dict[str, float | None]:
+        (one,) = json.loads((instructor.place / "results/results.json").read_text())["submissions"]
+        return {name: of["score"] for name, of in one["lessons"].items()}
+
+    instructor.types(*words)
+    instructor.types(*words, "--regrade", "--only", "ada", "--attempts", "last")
+    assert scores() == {"moving_average": 10.0, "argmax_2d": None}
+    assert "Older than" not in instructor.types(*words, "--resume")
+    assert scores() == {"moving_average": 10.0, "argmax_2d": 10.0}
