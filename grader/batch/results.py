@@ -147,14 +147,22 @@ class Results:
                 self.put_aside, said = move_aside(path)
             self.store = ClassStore(path)
             self.store.add_overrides(said)
-            self.states: dict[str, State] = self.store.states()
-            self._owners = {state.feedback.casefold(): name for name, state in self.states.items()}  # of files
+            self._read_states()
             self.facts: dict[str, Any] = self.store.facts()
-            self.overrides = self.store.overrides()
             self._head: dict[str, Any] = {}  # of learners' files
         except BaseException:
             opened.release()
             raise
+
+    def _read_states(self) -> None:
+        self.states: dict[str, State] = self.store.states()
+        self._owners = {state.feedback.casefold(): name for name, state in self.states.items()}  # of files
+        self.overrides = self.store.overrides()
+
+    def rename(self, hand_ins: Mapping[str, str]) -> None:
+        """Give hand-ins other ids, old: new, under which they are to be graded again."""
+        self.store.rename(hand_ins)
+        self._read_states()
 
     def begin(
         self,

@@ -84,7 +84,9 @@ class Run:
     `todo` are the hand-ins to grade, `before` counts those graded already. `changed` are ids whose hand-in has changed
     since it was graded, but is not graded in this run: their results stay; `older` are ids whose hand-in is older than
     the one that was graded, whose result stays; `otherwise` counts those in `todo` that were graded with other
-    settings. `kept` are learners who were graded before and have no hand-in now: their results stay.
+    settings. `renamed` are ids of before that were other ones of a person's in the roster, with the roster's; what was
+    graded as `doubled` is left out, since that person's own id has a result. `kept` are learners who were graded before
+    and have no hand-in now: their results stay.
     """
 
     def __init__(self, course: Course, plan: Plan) -> None:
@@ -119,6 +121,8 @@ class Run:
             go_on = (plan.resume or plan.regrade) and path.exists()
             results = Results(path, header, outputs, go_on=go_on, ready=self._start, attempts=plan.attempts)
             self.results = undo.enter_context(closing(results))
+            self.renamed = {} if plan.shard else self._find_renamed()
+            self.results.rename(self.renamed)
             self._prepare(chosen)
             undo.pop_all()
 
@@ -198,14 +202,37 @@ class Run:
             return ""
         if state.digest.startswith(STAMP) and state.digest == learner.stamp:  # it took too long, and is still the same
             return state.digest
-        return read_within_limits(learner, self.course.limits).digest
+        return learner.mark(read_within_limits(learner, self.course.limits).digest)
 
-    def _find_earlier(self) -> dict[str, str]:
-        """Return earlier hand-ins of learners who have none now, each with its learner."""
+    def _find_absent(self) -> dict[str, str]:
+        """Return earlier hand-ins under ids that no learner has now, each with its learner."""
         ids = {learner.id for learner in self.found.learners}
         learners = {learner.learner for learner in self.found.learners}
-        absent = {name: learner for name, learner in self.results.store.learners().items() if name not in ids}
-        return {name: absent[name] for name in sorted(absent) if absent[name] not in learners}
+        graded = sorted(self.results.store.learners().items())
+        return {name: learner for name, learner in graded if name not in ids and learner not in learners}
+
+    def _find_present(self, learner: str) -> str:
+        """Return the id that a learner of before has now, if the roster knows both as one person's; else nothing."""
+        person = self.roster.find([learner]) if self.roster else None
+        return person.id if person and any(one.learner == person.id for one in self.found.learners) else ""
+
+    def _find_renamed(self) -> dict[str, str]:
+        """Return the new id of each hand-in that was graded before a roster said whose it is."""
+        renamed: dict[str, str] = {}
+        for name, learner in self._find_absent().items():
+            new = self._find_present(learner)
+            if new and (new := new + name.removeprefix(learner)) not in {*self.results.states, *renamed.values()}:
+                renamed[name] = new
+        return renamed
+
+    def _find_earlier(self) -> dict[str, str]:
+        """Return earlier hand-ins of learners who have none now, each with its learner.
+
+        Of one person's under two ids, of which one has a hand-in now, the other's does not count: `doubled` names it.
+        """
+        absent = self._find_absent()
+        self.doubled = sorted(name for name, learner in absent.items() if self._find_present(learner))
+        return {name: learner for name, learner in absent.items() if name not in self.doubled}
 
     def _describe_discovery(self) -> dict[str, Any]:
         """Return what is stored about how the hand-ins were found."""

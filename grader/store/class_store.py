@@ -8,7 +8,7 @@ damaged text makes it raise, which becomes a StoreError that names the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, get_type_hints
@@ -252,6 +252,15 @@ class ClassStore:
     def grade_again(self, hand_ins: Collection[str]) -> None:
         """Note that these are to be graded again."""
         self._database.write_all([("UPDATE results SET again = 1 WHERE id = ?", (name,)) for name in hand_ins])
+
+    def rename(self, hand_ins: Mapping[str, str]) -> None:
+        """Give hand-ins other ids, old: new, with all that is kept of them; they are to be graded again under these."""
+        changes: list[tuple[str, tuple[object, ...]]] = []
+        for old, new in hand_ins.items():
+            changes += [(f"UPDATE {table} SET id = ? WHERE id = ?", (new, old)) for table in ("records", "overrides")]
+            changes += [("UPDATE results SET id = ?, digest = '', again = 1 WHERE id = ?", (new, old))]
+        if changes:
+            self._database.write_all(changes)
 
     def results(self) -> list[Result]:
         """Return what is listed, without the records, ordered by learner and attempt."""

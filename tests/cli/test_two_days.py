@@ -162,6 +162,41 @@ def test_who_was_graded_by_other_checks_is_named(instructor):
     assert f"{left}: Lovelace, Ada; Turing, Alan; Noether, Emmy; Johnson, Katherine." in said
 
 
+def test_a_roster_on_the_second_day_finds_the_results_of_the_first(instructor):
+    """Folders are named by logins at first; the roster knows the numbers: one result each, and a human's word stays."""
+    for login, source in {"ada": MEAN, "alan": SUMS}.items():
+        write(instructor.place / "in", {f"{login}/moving_average.py": source, f"{login}/argmax_2d.py": PLACE})
+    words = ("run", "in", "--course", "course", "--jobs", 1, "--out", "results")
+    instructor.types(*words)
+    instructor.types("override", "results", "ada", "--lesson", "argmax_2d", "--score", 3, "--say", "Talked it over.")
+    (instructor.place / "in/ada/argmax_2d.py").unlink()
+
+    said = instructor.types(*words, "--roster", "Grades.csv", "--resume")
+    assert "and now under the roster's: ada is 1001, alan is 1002." in said and "not among these" not in said
+    results = json.loads((instructor.place / "results/results.json").read_text())
+    scores = {one["id"]: {name: of["score"] for name, of in one["lessons"].items()} for one in results["submissions"]}
+    assert scores == {
+        "1001": {"moving_average": 10.0, "argmax_2d": 3.0},
+        "1002": {"moving_average": 4.0, "argmax_2d": 10.0},
+    }
+    assert "Graded before" not in instructor.types(*words, "--roster", "Grades.csv", "--resume")
+
+
+def test_an_id_beside_the_roster_s_counts_once(instructor):
+    """What was graded under a login and under the number counts as the number's, and that is said."""
+    source = {"moving_average.py": MEAN}
+    for login in ("ada", "1001"):
+        write(instructor.place / "first" / login, source)
+    write(instructor.place / "second/1001", source)
+    words = ("--course", "course", "--jobs", 1, "--lessons", "moving_average", "--out", "results")
+    instructor.types("run", "first", *words)
+    said = instructor.types("run", "second", *words, "--roster", "Grades.csv", "--resume")
+    assert "of a person's ids, and left out of the results: ada." in said
+    assert [
+        one["id"] for one in json.loads((instructor.place / "results/results.json").read_text())["submissions"]
+    ] == ["1001"]
+
+
 def test_attempts_read_in_another_way_are_not_older(instructor):
     """After a regrade of one by the last attempt alone, the usual way brings back what that left out."""
     write(instructor.place / "in", {"ada@1/argmax_2d.py": PLACE, "ada@2/moving_average.py": MEAN})

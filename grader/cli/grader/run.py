@@ -147,6 +147,8 @@ def _announce(run: Run) -> None:
         ("Changed since they were graded; their results are of the earlier hand-in until --resume", some(run.changed)),
         ("Older than what was graded, whose result stays; --older takes them all the same", some(run.older)),
         ("Graded with another course or other settings, and not again: add their hand-ins", some(run.outdated)),
+        ("Graded before under another of the person's ids, and now under the roster's", _arrows(run.renamed)),
+        ("Graded before under another of a person's ids, and left out of the results", run.doubled),
         ("Left out, being nothing that is handed in", found.ignored),
         ("Without a hand-in", [one["name"] or one["id"] for one in run.missing]),
         ("Not on the roster", found.unlisted),
@@ -154,6 +156,10 @@ def _announce(run: Run) -> None:
         lines += [f"{what}: {some_names(names)}."] if names else []
     for line in [*lines, *found.notes]:
         click.echo(line, err=True)
+
+
+def _arrows(renamed: Mapping[str, str]) -> list[str]:
+    return [f"{old} is {new}" for old, new in renamed.items()]
 
 
 def _carried_scores(run: Run) -> tuple[list[str], list[str]]:
