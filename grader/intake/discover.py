@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,9 +36,14 @@ from grader.intake.name_patterns import NamePattern, guess_expression, guess_pla
 from grader.intake.platform_names import has_several_times
 from grader.intake.roster import Roster
 from grader.intake.unique_ids import assign_ids
+from grader.model.person_id import fold_id
 
 MAX_NAMES_SHOWN = 8  # in one note
 DATES_NOTE = "--before goes by the dates in commits, which are what the committer's computer said: they prove nothing."
+ALIKE = (
+    "Names that differ in the suffix alone are each a hand-in by itself: {names}. If they are one person's, "
+    "put them into one folder: ids are names without suffix, and can change between runs where those are equal."
+)
 SIDE_BY_SIDE = "Files named PERSON_LESSON are each a hand-in by itself; this joins those of one person:"
 MERGE = "merge"
 ATTEMPTS = (MERGE, "best", "last", "all")  # what becomes of one person's several hand-ins
@@ -135,6 +141,9 @@ def _find_hand_ins(
     if platform := guess_platform([entry.name for entry in entries]):
         hint = f"The names look like a download from {platform.capitalize()}: with --names {platform} they are read so."
         found.notes = (hint, *found.notes)
+    stems = Counter(fold_id(entry.stem) for entry in entries if entry.kind)
+    if alike := [entry.name for entry in entries if entry.kind and stems[fold_id(entry.stem)] > 1]:
+        found.notes = (*found.notes, ALIKE.format(names=join_some(alike, MAX_NAMES_SHOWN)))
     return group_entries(entry for entry in entries if entry.kind)
 
 

@@ -85,6 +85,7 @@ def test_two_hand_ins_of_one_name_have_two_ids(folder):
     found = discover(folder)
 
     assert [learner.id for learner in found.learners] == ["Ann", "ann", "ann.zip"]
+    assert "differ in the suffix alone" in found.notes[0] and "Ann.py, ann, ann.zip" in found.notes[0]
     assert len({learner.feedback.casefold() for learner in found.learners}) == 3
 
 
