@@ -44,7 +44,7 @@ from grader.judge.verdict.outcome_mistakes import may_be_at_fault, name_randomne
 from grader.model import CheckResult, Course, Lesson, LessonResult, Submission, WrongLine
 from grader.model.picture import Picture
 from grader.worker.preload import configure_torch
-from grader.worker.watched_source import hook_expressions
+from grader.worker.watch.watched_source import hook_expressions
 
 
 def with_judge(

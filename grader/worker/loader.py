@@ -13,11 +13,11 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from grader.worker.cut_off import cut_off
 from grader.worker.main_guard import disarm_main_guard
 from grader.worker.preload import SEED
-from grader.worker.watched_import import WatchedImport
-from grader.worker.watched_source import HOOK, Watcher, hook_expressions
+from grader.worker.watch.cut_off import cut_off
+from grader.worker.watch.watched_import import WatchedImport
+from grader.worker.watch.watched_source import HOOK, Watcher, hook_expressions
 
 
 def load(

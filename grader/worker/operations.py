@@ -18,11 +18,11 @@ from operator import getitem
 from typing import Any
 
 from grader.worker.arrays import make_slice, map_leaves
-from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, changed_torch, refuse_graph, watch
 from grader.worker.models import factories, fake_device
 from grader.worker.models.still import without_dropout
 from grader.worker.models.weights import load_state, set_mode, without_drawing
-from grader.worker.watched_source import HOOK
+from grader.worker.watch.call_monitor import CallBlocker, CallRecord, ForbiddenCall, changed_torch, refuse_graph, watch
+from grader.worker.watch.watched_source import HOOK
 from grader.worker.wire import Array, Handle, TooLarge
 
 MAX_MESSAGE_CHARS = 2000

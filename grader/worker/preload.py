@@ -6,7 +6,7 @@ import contextlib
 import functools
 from typing import Any
 
-from grader.worker.cut_off import cut_off
+from grader.worker.watch.cut_off import cut_off
 
 SEED = 0  # of a learner's own draws: the same in every run, so that it tells nothing of one
 
@@ -35,7 +35,7 @@ def import_array_library(arrays: str) -> None:
         # a script is the function itself: compiling one evaluates texts, types in comments too, and runs code unseen
         torch.jit._state.disable()
         torch.set_num_threads = cut_off()(_keep_one_thread)  # type: ignore[assignment]  # its parameter has another name
-    from grader.worker import call_monitor
+    from grader.worker.watch import call_monitor
 
     call_monitor.prepare()
 

@@ -15,16 +15,16 @@ from typing import Any, NoReturn
 
 from grader.worker import isolation, wire
 from grader.worker.arrays import pack, unpack
-from grader.worker.audit_hook import guard_watch
-from grader.worker.call_monitor import AUTOGRAD, CallRecord, ForbiddenCall, changed_torch
-from grader.worker.cut_off import cut_off
 from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load, seed_generators
 from grader.worker.models import factories
 from grader.worker.operations import ModuleHost, Reply, Request, describe_error
 from grader.worker.process_state import is_unchanged, read_process_state
 from grader.worker.warm_up import warm_up
-from grader.worker.watched_import import CallsForbidden, WatchedImport
+from grader.worker.watch.audit_hook import guard_watch
+from grader.worker.watch.call_monitor import AUTOGRAD, CallRecord, ForbiddenCall, changed_torch
+from grader.worker.watch.cut_off import cut_off
+from grader.worker.watch.watched_import import CallsForbidden, WatchedImport
 
 RPC_FD = 3
 RULES_FD = 4

@@ -16,7 +16,7 @@ from grader.judge.processes.reply_schema import MAX_EVENTS, Malformed, reply_to
 from grader.model import LessonResult, Submission
 from grader.record import Record
 from grader.reports.redact_record import redact
-from grader.worker.watched_source import AFTER, HOOK, MAX_PLACES, Watcher, hook_expressions
+from grader.worker.watch.watched_source import AFTER, HOOK, MAX_PLACES, Watcher, hook_expressions
 from grader.worker.wire import Array, Handle
 
 OVER_THE_QUERIES = """import torch

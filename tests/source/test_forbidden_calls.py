@@ -13,7 +13,7 @@ from support.repeat import rarely
 
 from grader.source.forbidden_calls import find_forbidden_calls
 from grader.submission import MAX_BYTES
-from grader.worker.call_monitor import matches
+from grader.worker.watch.call_monitor import matches
 
 FORBIDS = ("softmax",)
 
@@ -71,7 +71,7 @@ HIDDEN = {
     "the same, imported": "from torch.library import Library\n",
     "frames": "import sys\ndef softmax(x, dim=-1):\n    return sys._getframe().f_back\n",
     "C": "import ctypes as c\n",
-    "our own modules": "from grader.worker import call_monitor\n",
+    "our own modules": "from grader.worker.watch import call_monitor\n",
     "a private attribute": "import torch as t\nf = t._refs\n",
     "the same in quotes, under an alias": "import torch\nt = torch\nf = getattr(t, '_refs')\n",
     "a private module, imported": "from torch import _decomp\n",

@@ -14,7 +14,7 @@ from grader.source import forbidden_calls
 from grader.source.forbidden_calls import UNREAD, find_forbidden_calls
 from grader.source.hiding_names import HARMLESS, HARMLESS_OF
 from grader.source.side_effects import has_no_side_effects
-from grader.worker.call_monitor import matches
+from grader.worker.watch.call_monitor import matches
 
 WAYS = """\
 getattr({library}, {word!r}).foo

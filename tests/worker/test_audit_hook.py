@@ -70,7 +70,7 @@ HONEST = {
 }
 REACHED = """
 import numpy, torch
-from grader.worker.audit_hook import guard_watch
+from grader.worker.watch.audit_hook import guard_watch
 exec(compile("def end(guard):\\n    guard((), None)", "softmax.py", "exec"))
 guard_watch({"softmax.py"}, seen := [])
 try:

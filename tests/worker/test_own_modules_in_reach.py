@@ -11,7 +11,7 @@ from grader.worker import preload
 preload.import_array_library("torch")
 from grader.worker import loader, serve
 from grader.worker.operations import ModuleHost
-from grader.worker.watched_import import WatchedImport
+from grader.worker.watch.watched_import import WatchedImport
 
 kept = [module for name, module in sys.modules.items() if name.startswith("grader.")]
 OURS = {id(vars(module)): module.__name__ for module in kept}

@@ -15,7 +15,7 @@ from grader.judge.processes.remote_module import RemoteModule
 from grader.judge.processes.reply_schema import read_forbidden_statement
 from grader.model import LessonResult, Submission
 from grader.worker.loader import load as load_module
-from grader.worker.watched_import import CallsForbidden, WatchedImport
+from grader.worker.watch.watched_import import CallsForbidden, WatchedImport
 
 LESSON = load(ROOT).lessons["attention_gradient"]
 MINE = "def mine(x):\n    return 2 * x\n"

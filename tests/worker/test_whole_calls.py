@@ -18,8 +18,8 @@ from support.factories import course
 from support.repeat import SOAK
 
 from grader.source.forbidden_calls import find_forbidden_calls
-from grader.worker.call_monitor import matches
 from grader.worker.operations import ModuleHost
+from grader.worker.watch.call_monitor import matches
 
 EXERCISES = ("softmax", "attention", "cross_entropy", "activations", "layer_norm")
 PIECES = 30  # of the callables; each is a test of its own, and SOAK=30 runs all of them

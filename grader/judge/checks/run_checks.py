@@ -17,7 +17,7 @@ from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import Call
 from grader.model import Submission
 from grader.source.forbidden_calls import ForbiddenCall, find_forbidden_calls
-from grader.worker.call_monitor import matches
+from grader.worker.watch.call_monitor import matches
 
 MAX_DEATHS = 2  # of workers on one function; its other checks are not run then
 ASKED_AGAIN = "Asked the same once more, it is not right: something is kept between calls, or drawn at random."

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from grader.worker.arrays import device_types, map_leaves, unpack_array
-from grader.worker.watched_source import WHOLE
+from grader.worker.watch.watched_source import WHOLE
 from grader.worker.wire import Array, Handle, Opaque
 
 MAX_TEXT_CHARS = 4000  # characters of an error's text; ours cuts it at half of that

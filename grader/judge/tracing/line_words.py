@@ -12,7 +12,7 @@ from grader.judge.tracing.trace import Trace, describe_number, is_number
 from grader.judge.tracing.wrong_line import WrongStep
 from grader.judge.values.compare import is_array
 from grader.model import WrongLine
-from grader.worker.watched_source import AFTER, RETURN, Place
+from grader.worker.watch.watched_source import AFTER, RETURN, Place
 
 MAX_SHOWN_CHARS = 60  # of a line's expression
 WITHOUT_QUOTE = "what it gives"

@@ -11,7 +11,7 @@ from typing import Any
 from grader.judge.tracing.relations import EQUAL, is_close, relate
 from grader.judge.tracing.trace import Step, Trace, is_number, is_value
 from grader.judge.values.compare import is_array, same, to_numpy
-from grader.worker.watched_source import Place
+from grader.worker.watch.watched_source import Place
 from grader.worker.wire import Opaque
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from grader.judge.tracing.matching import Matcher, Right
 from grader.judge.tracing.trace import Step, is_number
 from grader.judge.values.compare import is_array, is_tensor, same, to_numpy
-from grader.worker.watched_source import AFTER
+from grader.worker.watch.watched_source import AFTER
 
 
 def find_replacements(matcher: Matcher, passes: Sequence[int]) -> Iterator[tuple[Right, list[Any]]]:

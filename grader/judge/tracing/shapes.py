@@ -17,7 +17,7 @@ from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import dtype_name, is_array, same
 from grader.model import Submission
 from grader.source.parse import nodes_in, parse
-from grader.worker.watched_source import AFTER, RETURN, WHOLE
+from grader.worker.watch.watched_source import AFTER, RETURN, WHOLE
 
 MAX_RAISED_CHARS = 200  # of the text of an error
 MAX_CALLS = 60  # that are looked at for one that is answered wrongly

@@ -11,7 +11,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.processes.reply_schema import read_error, reply_to
 from grader.judge.values.compare import is_array
-from grader.worker.watched_source import AFTER, WHOLE, Place
+from grader.worker.watch.watched_source import AFTER, WHOLE, Place
 
 Request = Mapping[str, Any]  # target, args and kwargs of a call
 

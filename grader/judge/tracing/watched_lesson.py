@@ -23,7 +23,7 @@ from grader.model import WrongLine
 from grader.source.parse import nodes_in, parse
 from grader.source.step_marks import read_marks
 from grader.worker.arrays import map_leaves
-from grader.worker.watched_source import HOOK, RETURN, Place, Watcher, hook_expressions
+from grader.worker.watch.watched_source import HOOK, RETURN, Place, Watcher, hook_expressions
 from grader.worker.wire import Opaque
 
 CALL_KEYS = ("target", "method", "attribute", "args", "kwargs")  # what says which call it is

@@ -20,7 +20,7 @@ from grader.judge.tracing.relations import EQUAL, OPPOSITE, SLICES, relate
 from grader.judge.tracing.replacements import find_replacements
 from grader.judge.tracing.trace import Request, Step, Trace, exchange, is_number
 from grader.judge.values.compare import is_array, same
-from grader.worker.watched_source import AFTER, RETURN, WHOLE
+from grader.worker.watch.watched_source import AFTER, RETURN, WHOLE
 from grader.worker.wire import Opaque
 
 MAX_TRIALS = 300

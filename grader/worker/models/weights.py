@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from grader.worker.cut_off import cut_off
+from grader.worker.watch.cut_off import cut_off
 
 LOADING = ("load_state_dict", "_load_from_state_dict", "set_extra_state", "get_extra_state")
 MODE = ("train", "training", "children", "named_children", "__setattr__")  # `training` may be a property

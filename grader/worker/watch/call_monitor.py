@@ -20,7 +20,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from grader.worker.cut_off import cut_off
+from grader.worker.watch.cut_off import cut_off
 
 CO_OPTIMIZED = 1  # of a code object: a function's; `inspect` has it, and takes 11 ms to import
 AUTOGRAD = "autograd"

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from grader.worker.call_monitor import CallRecord, ForbiddenCall, packages_folder, watch
+from grader.worker.watch.call_monitor import CallRecord, ForbiddenCall, packages_folder, watch
 
 # in an answer, for anybody
 NEVER = frozenset({
@@ -32,7 +32,7 @@ FOR_LIBRARIES = frozenset({"exec", "compile", "sys._getframe"})
 # of objects: frames, but for what prints a traceback, since they lead to our own objects, and a function's code
 READ, WRITTEN = "object.__getattr__", "object.__setattr__"
 DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRITTEN: ("__code__",)}
-OUR_FOLDER, PYTHONS_FOLDER = str(Path(__file__).parent), str(Path(traceback.__file__).parent)
+OUR_FOLDER, PYTHONS_FOLDER = str(Path(__file__).parents[1]), str(Path(traceback.__file__).parent)
 FROZEN, OF_IMPORTS = "<frozen ", "<frozen importlib"  # what Python calls its own modules
 MADE_FOR_DATACLASSES = ("__init__", "__repr__", "__eq__", "__hash__")  # of a text, and they may call anything
 Guard = Callable[[Collection[str], list[str] | None, bool], None]

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from grader.worker.call_monitor import AUTOGRAD, ForbiddenCall, refuse_autograd, watch
-from grader.worker.cut_off import cut_off
+from grader.worker.watch.call_monitor import AUTOGRAD, ForbiddenCall, refuse_autograd, watch
+from grader.worker.watch.cut_off import cut_off
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 Place = tuple[str, int]  # a file, a line
