@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -110,8 +111,7 @@ def _needs(package: Distribution) -> list[str]:
 
 def _contents(package: Distribution, name: str, folders: list[str]) -> Iterator[Path]:
     """Yield the folders and files that a package has put beside others, among them those of its shared libraries."""
-    record = package.read_text("RECORD") or ""
-    entries = {line.partition(",")[0].partition("/")[0] for line in record.splitlines()}
+    entries = {line.partition(",")[0].partition("/")[0].rstrip("\n") for line in _record(package)}
     entries = {entry for entry in entries if not entry.endswith(_NO_CODE) and entry not in ("", "..", "__pycache__")}
     # without a list (Debian), or with nothing on it but a link to a checkout
     entries = entries or set((package.read_text("top_level.txt") or name.replace("-", "_")).split())
@@ -120,6 +120,16 @@ def _contents(package: Distribution, name: str, folders: list[str]) -> Iterator[
             raise ValueError(f"a worker may not be given {name!r} to read: name a package that is not ours")
         places = [Path(folder, entry + end) for folder in folders for end in ("", ".py")]
         yield from [place for place in places if place.exists()][:1]
+
+
+def _record(package: Distribution) -> Iterator[str]:
+    """Yield the lines of a package's list of files one by one: PyTorch's is of 1.5 MB, which is not to be held."""
+    place = getattr(package, "_path", None)  # where `read_text` reads
+    if isinstance(place, Path):
+        with contextlib.suppress(OSError), (place / "RECORD").open(encoding="utf-8") as lines:
+            yield from lines
+    else:
+        yield from (package.read_text("RECORD") or "").splitlines()
 
 
 def _normalized(name: str) -> str:
