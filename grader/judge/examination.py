@@ -266,6 +266,8 @@ class Judge:
         failures = name_failures(facts, results)
         drawing = {result.function for result in results if "random" in result.form}
         unnamed = [name for name, mistake in failures.items() if mistake is None]
+        if unnamed:
+            self.launcher.fork_ahead()  # in it the line is looked for
         evidence: dict[str, Diagnosis | LearnerError] = {}
         for name in unnamed:
             named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}

@@ -100,6 +100,7 @@ def judge_with(
         if isinstance(launcher, ForkServerLauncher):
             if isolation == "available":
                 launcher.warm_for = lessons[0].forbids if len(lessons) == 1 else ()
+                launcher.forks_next = len(lessons) > 1
             launcher.fork_ahead()
         with interruptible(), _without_garbage_collection():
             from grader.judge.examination import with_judge  # not before the launcher has started: it imports pytest

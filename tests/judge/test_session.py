@@ -29,6 +29,7 @@ from grader.judge.verdict.messages import PASSES_ON_CPU
 from grader.model import Course, Submission
 
 TINY = Path(__file__).parents[1] / "courses/tiny"
+WRONG = "def argmax_2d(x):\n    return 0, int(x.sum()) % 2\n"
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,21 @@ def test_every_job_gets_a_verdict_as_soon_as_it_is_known(tiny):
     assert [(result.lesson, result.score, result.seed, result.hints_used) for result in results] == [
         ("argmax_2d", 10.0, 11, 2), ("moving_average", 10.0, 11, 0),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("right, names, workers", [
+    (True, ["argmax_2d"], 1), (False, ["argmax_2d"], 2), (True, ["argmax_2d", "moving_average"], 3),
+])  # fmt: skip
+def test_a_worker_is_forked_ahead_where_it_is_likely_to_be_needed(tiny, monkeypatch, right, names, workers):
+    """For the lesson after this one, or once something is wrong that has no name yet."""
+    begun, begin = [], ForkServerLauncher._begin
+    monkeypatch.setattr(ForkServerLauncher, "_begin", lambda self, *policy: begun.append(1) or begin(self, *policy))
+    jobs = [reference(tiny, name) for name in names]
+    if not right:
+        jobs = [(lesson, dataclasses.replace(handed_in, source=WRONG), 0) for lesson, handed_in, _ in jobs]
+    session.check_lessons(tiny, jobs, seed=3, on_result=lambda result: begun.append(0) if result.passed != right else 0)
+
+    assert begun == [1] * workers
 
 
 def test_no_job_is_no_work(tiny):

@@ -101,6 +101,7 @@ class _Launcher:
         outer: Those that a worker does not put on itself.
         warm_for: What the lesson forbids for which a worker warms up that is forked ahead; None: it does not. A person
             waits for its answer, and no class for its CPU.
+        forks_next: The next worker is forked while this one is used. A right answer to a single lesson needs no other.
     """
 
     def __init__(self, arrays: str, policy: Mapping[str, Any], limits: Limits, accept: Accept = accept_any) -> None:
@@ -108,6 +109,7 @@ class _Launcher:
         self.outer: tuple[str, ...] = ()
         self.layers: tuple[str, ...] | None = None
         self.warm_for: tuple[str, ...] | None = None
+        self.forks_next = True
 
     def vet(self, layers: tuple[str, ...]) -> tuple[str, ...]:
         """Return all layers of a worker that has put these on itself. Raises IsolationError for too few."""
@@ -118,6 +120,9 @@ class _Launcher:
     def lease(self, policy: Mapping[str, Any] | None = None) -> Worker:
         """Return a fresh worker, under *policy* instead of the launcher's own if it is given."""
         raise NotImplementedError
+
+    def fork_ahead(self) -> None:
+        """Ask for the next worker now if one can be forked while others are used."""
 
     def hang_up(self) -> None:
         """Let processes end that no worker is needed from any more; `close` waits for them."""
@@ -188,11 +193,12 @@ class ForkServerLauncher(_Launcher):
         pending = self._ahead or self._begin()
         self._ahead = None
         worker = self._finish(pending)
-        self._ahead = self._begin()
+        if self.forks_next:
+            self._ahead = self._begin()
         return worker
 
     def fork_ahead(self) -> None:
-        """Ask for the first worker now, to be forked once the fork server is ready, unless that is in a sandbox."""
+        """Ask for the next worker now, to be forked once the fork server is ready, unless that is in a sandbox."""
         if self.no_sandbox and self._ahead is None:
             self._ahead = self._begin()
 
