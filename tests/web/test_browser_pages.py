@@ -69,6 +69,9 @@ def test_a_quiz_is_taken_by_keys_alone(at: Any) -> None:
     page = at("/quiz")
     page.locator("button[value=softmax]").focus()
     page.keyboard.press("Enter")
+    page.locator("input[name=predicted]:focus").wait_for()
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
     for number in range(30):
         page.locator("#answer, .question h1:not(.hidden)").first.wait_for()
         page.wait_for_load_state()  # its script hears the keys
@@ -136,7 +139,7 @@ def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="The marks").wait_for()
     page.wait_for_load_state()  # the styles, too
-    assert page.get_by_text("You expected 3.0").count() == 1
+    assert page.get_by_text("After answering you said 3.0").count() == 1
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert faults(page) == []
@@ -179,6 +182,9 @@ def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
     below = page.locator("#questions ~ h2").all_text_contents()
     assert below[0].strip() == "Your task"
     part.get_by_role("button", name="Three questions on this lesson").focus()
+    page.keyboard.press("Enter")
+    part.locator("input[name=predicted]:focus").wait_for()
+    assert faults(page) == []
     page.keyboard.press("Enter")
     for number in range(1, 4):
         part.get_by_text(f"{number} of 3").wait_for()

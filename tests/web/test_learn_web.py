@@ -133,7 +133,7 @@ def test_killed_between_two_questions_it_loses_no_answer(tmp_path: Path) -> None
     """What was answered is in the store before its mark is shown: the terminal goes on with the next question."""
     quiz = Workspace(tmp_path, every_kind=True)
     with run_web(quiz.folder, quiz.course) as (process, visitor):
-        begun = visitor.ask("POST", "/quiz", "topic=every_kind")
+        begun = visitor.ask("POST", "/quiz", "topic=every_kind&begin=yes")
         address = str(begun.headers["location"])
         asked = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', visitor.read(address)))
         assert visitor.ask("POST", address, urlencode({**asked, "certainty": "?"})).status == 303

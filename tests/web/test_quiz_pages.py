@@ -34,7 +34,7 @@ class Sitting:
         return self.visitor.ask("POST", path, urlencode(fields, doseq=True))
 
     def begin(self, **fields: str) -> str:
-        answer = self.post("/quiz", **fields)
+        answer = self.post("/quiz", begin="yes", **fields)
         assert answer.status == 303
         return str(answer.headers["location"])
 
@@ -286,7 +286,7 @@ def test_an_exam_shows_no_mark_before_its_end(sitting: Sitting) -> None:
     assert sitting.post(address, expected="eleven").status == 422
     assert sitting.post(address, expected="4,5").status == 303
     page = sitting.visitor.read(address)
-    assert "You expected 4.5" in page and page.count("Not known yet") == 2
+    assert "After answering you said 4.5: 4.5 too high." in page and page.count("Not known yet") == 2
     assert sitting.post(address, expected="9").status == 303
     with Store.open(sitting.workspace.progress) as store:
         ended = QuizLog(store.database).session(planned.session.id)
@@ -295,7 +295,7 @@ def test_an_exam_shows_no_mark_before_its_end(sitting: Sitting) -> None:
 
 def test_the_assessment_is_begun_as_an_exam_with_what_is_expected(sitting: Sitting) -> None:
     """As `learn quiz --exam --predict 7` begins it; what is no score begins nothing."""
-    assert sitting.post("/quiz", topic="", mode="exam", predicted="much").status == 422
+    assert sitting.post("/quiz", topic="", mode="exam", begin="yes", predicted="much").status == 422
     address = sitting.begin(topic="", mode="exam", predicted="7/10")
     assert sitting.begin(topic="", mode="exam") == address
     assert sitting.begin(topic="") != address
@@ -304,6 +304,20 @@ def test_the_assessment_is_begun_as_an_exam_with_what_is_expected(sitting: Sitti
     assert (first.mode, first.predicted) == ("exam", 7.0)
     [begun, *_] = sitting.workspace.events("quiz", "every_kind", "--exam", stdin="?\n")
     assert begun["resumed"] and begun["mode"] == "exam"
+
+
+def test_what_one_expects_is_asked_before_the_first_question(sitting: Sitting) -> None:
+    """For a topic and for three questions beside a lesson, too, and set beside the score; what waits goes on."""
+    page = sitting.post("/quiz", topic="every_kind", few="yes").body.decode()
+    form = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page))
+    assert "3 questions, about 2 minutes" in page and 'class="question"' in page
+    assert form == {"begin": "yes", "topic": "every_kind", "few": "yes", "predicted": ""}
+
+    address = str(sitting.post("/quiz", **form | {"predicted": "7/10"}).headers["location"])
+    assert sitting.post("/quiz", topic="every_kind").headers["location"] == address
+    for _ in range(6):
+        sitting.post(address, **sitting.asked(address), certainty="?")
+    assert "You predicted 7.0: 7.0 too high." in sitting.visitor.read(address)
 
 
 def test_one_topic_is_begun_as_an_exam(sitting: Sitting) -> None:

@@ -37,8 +37,6 @@ COMMANDS = {
     "log": "grader.cli.quiz.log_export",
 }
 LENGTH = click.Choice(LENGTHS)
-PAST_PREDICTIONS = 3  # that are averaged
-MIN_BIAS = 0.25  # below which predictions were right
 
 
 def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -160,22 +158,8 @@ def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], cou
 
 def _ask_prediction(quiz: QuizContext, terminal: Prompter) -> float | None:
     from grader.cli.quiz.text_view import ask_prediction
-    from grader.quiz.assessment.calibration import SCALE_SAYS
+    from grader.quiz.assessment.calibration import SCALE_SAYS, describe_past_bias
 
-    terminal.show([*wrap_paragraphs(SCALE_SAYS), *filter(None, [_past_bias(quiz)])])
+    past = describe_past_bias(quiz.log.sessions(), quiz.log.answers())
+    terminal.show([*wrap_paragraphs(SCALE_SAYS), *([past] if past else [])])
     return ask_prediction(terminal, "What will you score, from 0 to 10? (Enter skips) ")
-
-
-def _past_bias(quiz: QuizContext) -> str:
-    """Say by how much the learner's last predictions were off; "" where there are none."""
-    from grader.quiz.assessment.calibration import bias, history
-
-    sessions = [session for session in quiz.log.sessions() if session.predicted is not None]
-    past = history(sessions, quiz.log.answers()) if sessions else []
-    off = bias(past, PAST_PREDICTIONS)
-    if off is None:
-        return ""
-    says = "right" if abs(off) < MIN_BIAS else f"{abs(off):.1f} too {'high' if off > 0 else 'low'}"
-    count = min(PAST_PREDICTIONS, len(past))
-    whose = f"Your last {count} predictions were {says} on average."
-    return whose if count > 1 else f"Your last prediction was {says}."

@@ -218,16 +218,9 @@ def _score(summary: Mapping[str, Any]) -> list[str]:
     if summary["practice"]:
         says += f" {_practice(summary['practice'], summary['answers'])}"
     lines += [paint(line, "quiet") for line in wrap_paragraphs(says)]
-    for key, when in (("predicted", "You predicted"), ("predicted_after", "After answering you said")):
-        if summary[key] is not None:
-            lines += [f"{when} {summary[key]:.1f}: {_off(summary[key] - summary['score'])}."]
-    return lines
+    from grader.quiz.session.summary import compare_predictions  # here, so that the first question is shown sooner
 
-
-def _off(difference: float) -> str:
-    if abs(difference) < 0.05:
-        return "exactly so"
-    return f"{abs(difference):.1f} too {'high' if difference > 0 else 'low'}"
+    return [*lines, *compare_predictions(summary)]
 
 
 def _topic(topic: Mapping[str, Any], longest: int) -> str:

@@ -17,6 +17,8 @@ MIN_ANSWERS_IN_SESSION = 5
 MIN_PREDICTION, MAX_PREDICTION = 0.0, 10.0
 SCALE_SAYS = "0 is what guessing earns, 10 is everything known, 5 is half of it."
 LAST_SESSIONS = 5  # whose predictions are averaged
+PAST_PREDICTIONS = 3  # that are averaged before the next one
+MIN_BIAS = 0.25  # below which predictions were right
 
 
 def meaning(certainty: str, kind: str) -> float:
@@ -89,6 +91,19 @@ def bias(past: Sequence[dict[str, Any]], last: int = LAST_SESSIONS) -> float | N
     """Return by how much the last predictions were too high on average; None without any."""
     recent = [each["bias"] for each in past[-last:]]
     return round(sum(recent) / len(recent), 1) if recent else None
+
+
+def describe_past_bias(sessions: Iterable[QuizSession], answers: Sequence[Answered]) -> str:
+    """Say by how much the learner's last predictions were off; "" where there are none."""
+    past = history(sessions, answers)
+    off = bias(past, PAST_PREDICTIONS)
+    if off is None:
+        return ""
+    says = "right" if abs(off) < MIN_BIAS else f"{abs(off):.1f} too {'high' if off > 0 else 'low'}"
+    count = min(PAST_PREDICTIONS, len(past))
+    return (
+        f"Your last {count} predictions were {says} on average." if count > 1 else f"Your last prediction was {says}."
+    )
 
 
 def _error(answer: Answered) -> float:

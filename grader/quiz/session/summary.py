@@ -5,7 +5,7 @@ What all sessions together show is the assessment.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.model import Answered, QuizSession
@@ -43,6 +43,22 @@ def summarize(session: Session, log: Sequence[Answered] = (), sessions: Sequence
         "missed": [answer.family for answer in answers if answer.credit < 1],
         "again": {"answers": len(repeated), "right": _count_right(repeated)},
     }
+
+
+def compare_predictions(summary: Mapping[str, Any]) -> list[str]:
+    """Say of each prediction of a session by how much it was off its score."""
+    said = (("predicted", "You predicted"), ("predicted_after", "After answering you said"))
+    return [
+        f"{when} {summary[key]:.1f}: {_off(summary[key] - summary['score'])}."
+        for key, when in said
+        if summary[key] is not None and summary["score"] is not None
+    ]
+
+
+def _off(difference: float) -> str:
+    if abs(difference) < 0.05:
+        return "exactly so"
+    return f"{abs(difference):.1f} too {'high' if difference > 0 else 'low'}"
 
 
 def _count_practice(

@@ -38,7 +38,7 @@ from grader.quiz.session.session import (
     restore_session,
     verdict_on,
 )
-from grader.quiz.session.summary import summarize
+from grader.quiz.session.summary import compare_predictions, summarize
 from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import unwrap
 from grader.web.formula import formula_html
@@ -46,6 +46,7 @@ from grader.web.page import read_form, show_page
 from grader.web.questions.code_marks import mark_code
 from grader.web.questions.open_pages import audit_view, list_open
 from grader.web.questions.open_quiz import Quiz, open_quiz
+from grader.web.questions.predict_page import ask_prediction
 from grader.web.site import Site
 
 MODES = ("quiz", "exam", "review", "redo", MODE)
@@ -74,9 +75,6 @@ class QuizPages:
 
     def choose(self, request: Request) -> Response:
         """Show what was broken off, what is due, and the topics."""
-        return self._choose()
-
-    def _choose(self, reason: str = "") -> Response:
         with open_quiz(self._site) as quiz:
             waiting = [_describe(quiz, each) for each in quiz.log.unfinished() if _is_there(quiz, each)]
             groups = {
@@ -86,20 +84,14 @@ class QuizPages:
             again = len(_to_ask_again(quiz))
             assessed, opened = len(quiz.bank.assessed), list_open(quiz)
         view = {"waiting": waiting, "groups": groups, "again": again, "assessed": assessed, "opened": opened}
-        return show_page("quiz", {**view, "scale": SCALE_SAYS, "reason": reason}, 422 if reason else 200)
+        return show_page("quiz", view)
 
     async def begin(self, request: Request) -> Response:
         """Begin a sitting on a topic, the assessment (no topic) or a review; one that is broken off goes on."""
         form = await read_form(request)
         if family := form.get("family"):
             return await run_in_threadpool(self._ask_one, family)
-        few = FEW if form.get("few") else None
-        mode, typed = form.get("mode", "quiz"), form.get("predicted", "").strip()
-        try:
-            predicted = parse_prediction(typed) if typed else None
-        except Unreadable as error:
-            return await run_in_threadpool(self._choose, str(error))
-        return await run_in_threadpool(self._begin, form.get("topic", ""), mode, few, predicted)
+        return await run_in_threadpool(self._begin, form)
 
     def _ask_one(self, family: str) -> Response:
         """Ask one question again, with other numbers."""
@@ -109,7 +101,8 @@ class QuizPages:
             topics = [quiz.bank.family(family).topic]
             return _go(quiz.log.begin_session("redo", topics, plan_variants([family], quiz.log.asked())).session.id)
 
-    def _begin(self, topic: str, mode: str, count: int | None, predicted: float | None) -> Response:
+    def _begin(self, form: dict[str, str]) -> Response:
+        topic, mode, count = form.get("topic", ""), form.get("mode", "quiz"), FEW if form.get("few") else None
         topics: tuple[str, ...] = ()
         with open_quiz(self._site) as quiz, self._one_at_a_time:
             if mode == "review":
@@ -126,6 +119,13 @@ class QuizPages:
                     return _go(planned.session.id)
             if not families:
                 return _go("")
+            predicted, typed, reason = None, form.get("predicted", "").strip(), ""
+            try:
+                predicted = parse_prediction(typed) if typed else None
+            except Unreadable as error:
+                reason = str(error)
+            if mode != "review" and (reason or "begin" not in form):  # what is due again is asked without, as there
+                return ask_prediction(quiz, _title(quiz, topics), len(families), form, reason)
             topics = topics or tuple(dict.fromkeys(family.partition(".")[0] for family in families))
             planned = quiz.log.begin_session(mode, topics, plan_variants(families, quiz.log.asked()), predicted)
             return _go(planned.session.id)
@@ -225,7 +225,8 @@ class QuizPages:
             return show_page("open_end", audit_view(quiz, PlannedSession(session.data, session.plan)))
         summary = summarize(session, quiz.log.answers(), quiz.log.sessions())
         marks = _marks(quiz, session) if session.data.mode == "exam" else []
-        return show_page("quiz_end", {"summary": summary, "title": _title(quiz, session.data.topics), "marks": marks})
+        view = {"summary": summary, "predictions": compare_predictions(summary), "marks": marks}
+        return show_page("quiz_end", {**view, "title": _title(quiz, session.data.topics)})
 
     @contextmanager
     def _sitting(self, request: Request) -> Iterator[tuple[Quiz, Session]]:
