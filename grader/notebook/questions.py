@@ -10,45 +10,79 @@ from typing import Any
 
 LEARN = (sys.executable, "-P", "-m", "grader.cli.learn.group")  # -P: no module of the notebook's folder
 STOP = ("q", "quit")
+ASKS = ("question", "predict", "certainty", "unreadable")  # events that wait for a line
+CHANGE = ("c", "change")
 GO_ON = "Every answer is kept; call quiz again to go on."
-PROMPT = "Your answer (? if you do not know it, 48! if sure, 48? for a guess; q stops): "
+PREDICTION = "What will you score, from 0 to 10? (Enter skips; q stops) "
+EXAMPLES = {  # of answers, by the kind of question
+    "choice": "b",
+    "multi": "a c",
+    "order": "b a d c",
+    "match": "1b 2a",
+    "bug": "3",
+    "shape": "(2, 3)",
+    "formula": "4n^2",
+}
+EXAMPLE = "48"
 
 
 def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Callable[[str], str]) -> None:
-    """Ask up to `count` questions of a topic, or of the assessment; what is answered is kept.
+    """Ask up to `count` questions of a topic, or of the assessment, and what was missed again; each answer is kept.
 
     Args:
         put: Shows a text.
         read: Shows a prompt and returns what was typed.
     """
-    words = [*LEARN, "quiz", *([topic] if topic else []), "--json"]
+    words = [*LEARN, "quiz", *([topic] if topic else []), "--json", "--ask"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as quiz:
         assert quiz.stdin and quiz.stdout
+        answer = prompt = ""
         try:
             for event in map(json.loads, quiz.stdout):
-                if event["event"] == "question":
+                name = event["event"]
+                if name == "question" and not event["again"]:
                     if not count:
                         put(GO_ON)
                         break
                     event["of"] = min(event["of"], event["number"] - 1 + count)
-                count -= event["event"] == "mark"
+                    count -= 1
                 for text in _say(event):
                     put(text)
-                if event["event"] in ("question", "unreadable"):
-                    typed = read(PROMPT)
-                    if typed.strip().lower() in STOP:
-                        put(GO_ON)
-                        break
+                if name not in ASKS:
+                    continue
+                prompt = _prompt(event) or prompt  # what is not read is asked again
+                answer = prompt if name == "question" else answer
+                typed = read(prompt)
+                if name == "certainty" and typed.strip().lower() in CHANGE:
                     quiz.stdin.write(f"{typed}\n")
-                    quiz.stdin.flush()
+                    typed = read(prompt := answer)
+                if typed.strip().lower() in STOP:
+                    put(GO_ON)
+                    break
+                quiz.stdin.write(f"{typed}\n")
+                quiz.stdin.flush()
         finally:
             quiz.stdin.close()  # it stops, and keeps what was answered
             quiz.stdout.read()
 
 
+def _prompt(event: dict[str, Any]) -> str:
+    """Return the prompt for what an event asks, with an example of the sort of answer that is wanted."""
+    if event["event"] == "unreadable":
+        return ""
+    if event["event"] == "predict":
+        return PREDICTION
+    if event["event"] == "certainty":
+        shares = ", ".join(f"{word[0]} {word} {share:.0%}" for word, share in event["means"].items())
+        return f"How sure? {shares} (Enter: fairly; c changes the answer; q stops) "
+    example = EXAMPLES.get(event["kind"], EXAMPLE)
+    return f"Your answer ({example}! if sure, {example}? for a guess; ? alone if you do not know it; q stops): "
+
+
 def _say(event: dict[str, Any]) -> Iterator[str]:
     if event["event"] == "question":
-        yield f"{event['number']} of {event['of']}\n\n{event['text']}\n"
+        again = "Again: " if event["again"] else ""
+        yield f"{again}{event['number']} of {event['of']}\n\n{event['text']}\n"
         if event["code"]:
             yield "".join(f"    {line}\n" for line in event["code"].split("\n"))
         for mark, text in (*((str(n), part) for n, part in enumerate(event["parts"], 1)), *event["options"].items()):
@@ -59,7 +93,8 @@ def _say(event: dict[str, Any]) -> Iterator[str]:
     elif event["event"] == "mark":
         right = event["verdict"] + (f" The answer is {event['right']}." if event["credit"] < 1 else "")
         yield "\n".join([right, *(f"{said[0].upper()}{said[1:]}." for said in event["says"]), "", event["explain"], ""])
-    elif event["event"] == "nothing":
+    elif event["event"] in ("nothing", "predict"):
         yield event["says"]
-    elif event["event"] == "end":
-        yield f"{event['right']} of {event['answers']} right. learn report shows where you stand."
+    elif event["event"] == "end" and event["score"] is not None:
+        score = f"This session: {event['score']:.1f} of 10, {event['right']} of {event['answers']} right."
+        yield "\n".join([score, *event["says"], "learn report shows where you stand."])

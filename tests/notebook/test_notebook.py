@@ -24,6 +24,8 @@ from grader.course import load
 from grader.notebook.cell_judge import CellJudge
 from grader.notebook.lesson_notebook import make_notebook
 from grader.notebook.questions import GO_ON, ask_questions
+from grader.store import Store
+from grader.store.quiz_log import QuizLog
 
 SECONDS = 120
 RIGHT = (TINY / "solutions/basics/argmax_2d.py").read_text().partition("def ")
@@ -172,7 +174,7 @@ def test_a_written_lesson_runs_from_its_first_cell_to_its_last(
     assert shown_by(load_it) == "" and "10.0 / 10" in shown_by(check) and "hint 1 of" in shown_by(hint)
     assert set(trace["outputs"][0]["data"]) == {"text/html", "text/plain"} and "the answer is right" in shown_by(trace)
     assert set(show["outputs"][0]["data"]) == {"application/vnd.vegalite.v5+json", "image/svg+xml", "text/plain"}
-    assert "1 of 3" in shown_by(quiz) and "No answer can be typed here" in shown_by(quiz)
+    assert "0 is what guessing earns" in shown_by(quiz) and "No answer can be typed here" in shown_by(quiz)
     assert "10.0" in learn("progress", cwd=work, course=ROOT).stdout
 
 
@@ -309,7 +311,7 @@ def test_questions_are_asked_below_a_cell(tmp_path: Path, monkeypatch: pytest.Mo
     for name, value in environment(quiz.course).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(quiz.folder)
-    typed, shown = iter(["9" * 1001, "?", "?", "q"]), list[str]()
+    typed, shown = iter(["eleven", "7/10", "9" * 1001, "?", "?", "q"]), list[str]()
 
     ask_questions("topic0", 2, shown.append, lambda prompt: next(typed))
 
@@ -319,12 +321,42 @@ def test_questions_are_asked_below_a_cell(tmp_path: Path, monkeypatch: pytest.Mo
     )
     assert len(quiz.log()) == 2 and next(typed) == "q"
     assert shown[-1] == GO_ON == "Every answer is kept; call quiz again to go on."
+    with Store.open(quiz.progress) as store:
+        assert [each.predicted for each in QuizLog(store.database).sessions()] == [7.0]
     stops = iter(["q", "Quit"])
     for _ in range(2):
         shown.clear()
         ask_questions("topic0", 1, shown.append, lambda prompt: next(stops))
         assert shown[-1] == GO_ON
     assert len(quiz.log()) == 2
+
+
+def test_a_session_in_a_notebook_ends_with_its_score_beside_what_was_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the terminal: what is expected comes first, how sure with each answer, and what was missed again."""
+    quiz = Workspace(tmp_path)
+    for name, value in environment(quiz.course).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(quiz.folder)
+    shown, sure, marks = list[str](), iter(["c", "x", "s"]), iter(["", "", "?", "??"])
+
+    def read(prompt: str) -> str:
+        if prompt.startswith("What will you score"):
+            return "2"
+        if prompt.startswith("How sure? g guess"):
+            return next(sure)
+        mark = next(marks, "??")
+        return "?" if mark == "??" else prompt.partition("(")[2].partition("!")[0] + mark
+
+    ask_questions("topic0", 3, shown.append, read)
+
+    log = quiz.log()
+    assert [each.certainty for each in log[:3]] == ["sure", "guess", ""] and log[2].typed == "?"
+    assert sum("Not read: type g, f, s or c" in text for text in shown) == 1
+    assert any(text.startswith("Again: 1 of ") for text in shown)
+    [score, compared, _] = shown[-1].split("\n")
+    assert score.startswith("This session: ") and compared.startswith("You predicted 2.0: ")
 
 
 def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:

@@ -32,28 +32,33 @@ def read_bank(course: Course) -> Bank:
 
 
 @contextmanager
-def open_quiz(ctx: click.Context, as_json: bool, prove: bool = False) -> Iterator[QuizContext]:
+def open_quiz(ctx: click.Context, as_json: bool, prove: bool = False, asks: bool = False) -> Iterator[QuizContext]:
     """Open the quiz of the learner's workspace. Raises WorkspaceError, CourseError, StoreError."""
     context = find_context(ctx)
     context.require_workspace()
     bank = read_bank(context.course)
     with context.store() as store:
         try:
-            yield _make_quiz(bank, QuizLog(store.database), as_json, prove)
+            yield _make_quiz(bank, QuizLog(store.database), as_json, prove, asks)
         except EOFError:  # at a question that comes before those of the session
-            click.echo("Stopped before the first question.")
+            if as_json:
+                from grader.cli.quiz.json_view import put_event
+
+                put_event("stopped", answered=0, questions=0, next="learn quiz")
+            else:
+                click.echo("Stopped before the first question.")
             ctx.exit(NOT_YET)
 
 
-def _make_quiz(bank: Bank, log: QuizLog, as_json: bool, prove: bool) -> QuizContext:
+def _make_quiz(bank: Bank, log: QuizLog, as_json: bool, prove: bool, asks: bool) -> QuizContext:
     if as_json:
         from grader.cli.quiz.json_view import JsonView
 
-        return QuizContext(bank, log, JsonView(), None)
+        return QuizContext(bank, log, JsonView(asks), None, asks)
     from grader.cli.quiz.text_view import TextView
 
     prompter = Prompter()
-    return QuizContext(bank, log, TextView(prompter, prove), prompter)
+    return QuizContext(bank, log, TextView(prompter, prove), prompter, prompter.interactive)
 
 
 def ask_to_resume(quiz: QuizContext, planned: PlannedSession, title: str, anew: bool) -> bool:

@@ -20,6 +20,8 @@ from grader.quiz.session.session import Session, Turn, mark_answer, restore_sess
 from grader.store.quiz_log import PlannedSession, QuizLog
 
 CERTAINTY_KEYS = {typed: word for word in CERTAINTIES for typed in (word, word[0])}
+DEFAULT_CERTAINTY = "fairly"  # what Enter alone says
+CHANGE_KEYS = ("change", "c")  # take the answer back
 CERTAINTY_SIGNS = {"!": "sure", "?": "guess"}  # behind the answer
 
 Commands = Sequence[tuple[str, str]]  # each with what it is for
@@ -42,8 +44,11 @@ class View(Protocol):
 
     def show_mark(self, session: Session, question: Question, answer: Answered, mark: Mark) -> None: ...
 
-    def ask_prediction(self) -> float | None:
-        """Return the score expected after the last question of an exam."""
+    def ask_prediction(self, when: str, past: str = "") -> float | None:
+        """Return the score expected "before" the first question, or "after" the last one of an exam.
+
+        `past` says by how much earlier predictions were off.
+        """
 
     def announce_marks(self, count: int) -> None:
         """Prepare to show this many marks of an exam, one after the other."""
@@ -54,12 +59,16 @@ class View(Protocol):
 
 
 class QuizContext(NamedTuple):
-    """What quiz commands work with. `prompter` is None where a program answers."""
+    """What quiz commands work with. `prompter` is None where a program answers.
+
+    `asks`: whether a person answers, who is asked what score they expect.
+    """
 
     bank: Bank
     log: QuizLog
     view: View
     prompter: Prompter | None
+    asks: bool
 
     @property
     def terminal(self) -> Prompter | None:
@@ -125,7 +134,7 @@ def _show_exam_marks(quiz: QuizContext, session: Session) -> None:
     from dataclasses import replace
 
     data = session.data
-    if data.predicted_after is None and (expected := quiz.view.ask_prediction()) is not None:
+    if data.predicted_after is None and (expected := quiz.view.ask_prediction("after")) is not None:
         quiz.log.set_prediction_after(data.id, expected)
         session.data = replace(data, predicted_after=expected)
     answered = session.first_answers()

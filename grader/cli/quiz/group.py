@@ -61,6 +61,7 @@ def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete:
 @click.option("--predict", type=Number(0, 10), metavar="SCORE", help="What you expect; else you are asked.")
 @click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each event; see above.")
+@click.option("--ask", "asks", is_flag=True, help="With --json, ask what is expected and how sure, too; see above.")
 @course_option
 @click.pass_context
 def command(
@@ -73,6 +74,7 @@ def command(
     predict: float | None,
     prove: bool,
     as_json: bool,
+    asks: bool,
 ) -> None:
     """Answer questions on TOPIC, or take the assessment.
 
@@ -88,7 +90,8 @@ def command(
 
     With --json every event is an object on a line of its own: session, question, unreadable, mark, predict (in an exam,
     before its marks), then end; or stopped, where the input ends first. A line of the input may also be
-    {"answer": "48", "certainty": "sure"}.
+    {"answer": "48", "certainty": "sure"}. With --ask as well, predict comes before a new session, too, and certainty
+    after an answer without one: each reads a line, which may be empty.
 
     Exit code: 0 to the end, 1 stopped before, 2 wrong usage, 3 a fault of ours, 130 stopped by Ctrl-C.
 
@@ -98,7 +101,7 @@ def command(
       learn quiz softmax
       learn quiz --exam --length full
     """
-    with open_quiz(ctx, as_json, prove) as quiz:
+    with open_quiz(ctx, as_json, prove, asks) as quiz:
         name = find_topic(quiz.bank, topic) if topic else None
         several = [] if name or facet or exam or anew else list_choices(quiz)
         planned = choose_session(quiz, several) if several else _find_unfinished(quiz, name, exam, facet)
@@ -137,8 +140,11 @@ def _begin(
     plan = plan_variants([family.id for family in families], quiz.log.asked())
     if quiz.terminal is not None:
         _introduce(quiz, quiz.terminal, topics, len(plan), mode, facet)
-        if predicted is None and not facet:
-            predicted = _ask_prediction(quiz, quiz.terminal)
+    if quiz.asks and predicted is None and not facet:
+        from grader.quiz.assessment.calibration import describe_past_bias  # here, since only some sessions need it
+
+        past = describe_past_bias(quiz.log.sessions(), quiz.log.answers())
+        predicted = quiz.view.ask_prediction("before", past)
     planned = quiz.log.begin_session(mode, topics, plan, predicted)
     return hold_session(quiz, planned, session_command(topics), [REPORT])
 
@@ -154,12 +160,3 @@ def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], cou
     )
     terminal.clear()
     terminal.show([header(title, ""), "", *wrap_paragraphs(text), ""])
-
-
-def _ask_prediction(quiz: QuizContext, terminal: Prompter) -> float | None:
-    from grader.cli.quiz.text_view import ask_prediction
-    from grader.quiz.assessment.calibration import SCALE_SAYS, describe_past_bias
-
-    past = describe_past_bias(quiz.log.sessions(), quiz.log.answers())
-    terminal.show([*wrap_paragraphs(SCALE_SAYS), *([past] if past else [])])
-    return ask_prediction(terminal, "What will you score, from 0 to 10? (Enter skips) ")

@@ -5,32 +5,33 @@ Out, in this order; every object has "event":
     session     schema, id, mode, topics, resumed, questions, answered, predicted
     question    number, of, again, family, topic, kind, attempt, text, code, options {letter: text}, parts, how
     unreadable  family, reason              for each line that is no answer; the question waits for another
+    certainty   family, means {word: share} with --ask, after an answer without one
     mark        family, attempt, typed, certainty, first, credit, verdict, right, tags, says, explain, prove
-    predict     when                        in an exam, after the last question; then its marks
+    predict     when, says                  "after" the last question of an exam, then its marks; with --ask also
+                                            "before" a session that begins, and before its event
     end         schema, answers, right, practice, score, low, high, predicted, predicted_after, topics, sure_but_wrong,
-                missed, again, next
+                missed, again, says, next
     stopped     answered, questions, next   in place of the end, where the input ends first
     nothing     schema, says, next          in place of all, where there is nothing to ask
 
 `text` and `explain` have a paragraph a line, with blank lines between; `code` and `prove` are unchanged.
 
 In: `48`, `48 | sure` or {"answer": "48", "certainty": "sure"}; `?` is "I do not know". After "predict" a score from 0
-to 10, or an empty line.
+to 10, or an empty line; after "certainty" one of its words or a first letter, c to change the answer, or an empty line.
 """
 
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import Any
 
 import click
 
-from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, split_certainty
+from grader.cli.quiz.dialogue import CERTAINTY_KEYS, CHANGE_KEYS, DEFAULT_CERTAINTY, Commands, split_certainty
 from grader.cli.quiz.prompt import read_line
 from grader.cli.quiz.render import describe_verdict
-from grader.model import SCHEMA, Answered
-from grader.quiz.assessment.calibration import parse_prediction
+from grader.model import CERTAINTIES, SCHEMA, Answered
+from grader.quiz.assessment.calibration import SCALE_SAYS, meaning, parse_prediction
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import letter_options
 from grader.quiz.model import Mark, Question, Unreadable
@@ -44,7 +45,10 @@ def put_event(name: str, **facts: Any) -> None:
 
 
 class JsonView:
-    """Shows a session as JSON lines."""
+    """Shows a session as JSON lines. `asks`: whether what a person at a terminal is asked is asked here, too."""
+
+    def __init__(self, asks: bool = False) -> None:
+        self.asks = asks
 
     def begin(self, session: Session, resumed: bool) -> None:
         data = session.data
@@ -86,7 +90,15 @@ class JsonView:
         put_event("unreadable", family=question.family, reason=reason)
 
     def ask_certainty(self, question: Question) -> str | None:
-        return ""
+        if not self.asks:
+            return ""
+        means = {word: meaning(word, question.kind) for word in CERTAINTIES}
+        put_event("certainty", family=question.family, means=means)
+        while (typed := read_line().strip().lower()) not in CHANGE_KEYS:
+            if not typed or typed in CERTAINTY_KEYS:
+                return CERTAINTY_KEYS.get(typed, DEFAULT_CERTAINTY)
+            put_event("unreadable", family=question.family, reason="type g, f, s or c, or Enter alone")
+        return None
 
     def show_mark(self, session: Session, question: Question, answer: Answered, mark: Mark) -> None:
         known = [session.bank.misconception(tag) for tag in mark.tags]
@@ -106,14 +118,17 @@ class JsonView:
             prove=question.prove,
         )
 
-    def ask_prediction(self) -> float | None:
-        put_event("predict", when="after")
-        with suppress(EOFError):  # all is answered: a program whose input ends here gets its marks all the same
+    def ask_prediction(self, when: str, past: str = "") -> float | None:
+        put_event("predict", when=when, says=" ".join(filter(None, [SCALE_SAYS, past])))
+        try:
             while line := read_line().strip():
                 try:
                     return parse_prediction(line)
                 except Unreadable as error:
                     put_event("unreadable", family=None, reason=str(error))
+        except EOFError:
+            if when == "before":
+                raise  # nothing is begun; where all is answered, the marks follow all the same
         return None
 
     def announce_marks(self, count: int) -> None:
@@ -123,9 +138,16 @@ class JsonView:
         put_event("stopped", answered=len(session.first_tries), questions=len(session.plan), next=command)
 
     def end(self, summary: dict[str, Any], commands: Commands) -> None:
+        from grader.quiz.session.summary import compare_predictions  # here, so that the first question is shown sooner
+
         sure = [{**each, "text": unwrap(each["text"])} for each in summary["sure_but_wrong"]]
+        says = compare_predictions(summary)
         put_event(
-            "end", schema=SCHEMA, **{**summary, "sure_but_wrong": sure}, next=[command for command, _ in commands]
+            "end",
+            schema=SCHEMA,
+            **{**summary, "sure_but_wrong": sure},
+            says=says,
+            next=[command for command, _ in commands],
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, split_certainty
+from grader.cli.quiz.dialogue import CERTAINTY_KEYS, CHANGE_KEYS, DEFAULT_CERTAINTY, Commands, split_certainty
 from grader.cli.quiz.prompt import STOP_KEY, Prompter, screen_rows
 from grader.cli.quiz.render import (
     answer_line,
@@ -26,7 +26,6 @@ from grader.terminal.console import paint
 from grader.terminal.text import plural
 
 TITLES = {"exam": "Exam", "redo": "Missed before", "review": "Review", "audit": "Check of what you claimed"}
-DEFAULT_CERTAINTY = "fairly"
 ROWS_FOR_ANSWER = 3  # the answer, and how sure the learner is
 
 
@@ -76,11 +75,11 @@ class TextView:
     def ask_certainty(self, question: Question) -> str | None:
         if not self.prompter.interactive:
             return ""
-        answers = {**CERTAINTY_KEYS, "c": "change", "change": "change"}
+        answers = CERTAINTY_KEYS | dict.fromkeys(CHANGE_KEYS, CHANGE_KEYS[0])
         words = ", ".join(f"{word[0]} {word} {meaning(word, question.kind):.0%}" for word in CERTAINTIES)
         prompt = f"How sure? {words} (Enter: fairly; c changes the answer) "
         chosen = self.prompter.choose(prompt, answers, DEFAULT_CERTAINTY)
-        return None if chosen == "change" else chosen
+        return None if chosen == CHANGE_KEYS[0] else chosen
 
     def show_mark(self, session: Session, question: Question, answer: Answered, mark: Mark) -> None:
         is_exam = session.data.mode == "exam"
@@ -97,11 +96,14 @@ class TextView:
         if self.prompter.interactive:
             self._wait(question, is_exam)
 
-    def ask_prediction(self) -> float | None:
+    def ask_prediction(self, when: str, past: str = "") -> float | None:
+        if when == "before":
+            self.prompter.show([*wrap_paragraphs(SCALE_SAYS), *([past] if past else [])])
+            return _ask_score(self.prompter, "What will you score, from 0 to 10? (Enter skips) ")
         self.prompter.clear()
         self.prompter.show(["All answered. The marks come next.", "", *wrap_paragraphs(SCALE_SAYS)])
         try:
-            return ask_prediction(self.prompter, "What will your score be, from 0 to 10? (Enter skips) ")
+            return _ask_score(self.prompter, "What will your score be, from 0 to 10? (Enter skips) ")
         except EOFError:
             if self.prompter.interactive:
                 raise
@@ -136,7 +138,7 @@ class TextView:
             self.prompter.show(proof_lines(question))
 
 
-def ask_prediction(prompter: Prompter, prompt: str) -> float | None:
+def _ask_score(prompter: Prompter, prompt: str) -> float | None:
     """Ask for a score from 0 to 10; None for Enter alone. Raises EOFError, for q too."""
     while True:
         typed = prompter.ask(prompt)
