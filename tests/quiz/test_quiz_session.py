@@ -11,10 +11,11 @@ from support.quiz_every_kind import write_every_kind
 from support.quiz_maker import TOPICS, answered, session, write_bank
 
 from grader.errors import UsageError
+from grader.quiz.bank.bank import Bank
 from grader.quiz.model import Unreadable
 from grader.quiz.session.plan import choose_families, find_topic, keep_existing, plan_variants
 from grader.quiz.session.session import Session
-from grader.quiz.session.summary import summarize
+from grader.quiz.session.summary import say_where_counted, summarize
 
 SALT = "salt"
 
@@ -217,6 +218,21 @@ def test_the_outcome_is_of_first_tries(bank):
     guess = (0.02 + 1 / 3 + 0.02) / 3
     assert result["score"] == pytest.approx(10 * (2 / 3 - guess) / (1 - guess - 0.03), abs=0.3)
     assert result["low"] < result["score"] < result["high"]
+
+
+def test_the_outcome_says_under_which_topics_a_report_has_it(tmp_path):
+    """Where a lesson's questions count for topics of other names; of a session on such a topic nothing is said."""
+    write_bank(tmp_path)
+    path = tmp_path / "core/topic0.quiz.toml"
+    path.write_text(path.read_text().replace('id = "topic0.n1"', 'id = "topic0.n1"\ncounts_for = "topic1"'))
+    bank = Bank(tmp_path)
+    told = []
+    for numbers in ((1, 2, 3), (2,)):
+        this = make_session(bank, [(f"topic0.n{number}", 1) for number in numbers])
+        while turn := this.next_turn():
+            this.answer(turn, right(turn))
+        told.append(say_where_counted(summarize(this)))
+    assert told == ["In the report these questions count for “Topic topic0” (2), “Topic topic1” (1).", ""]
 
 
 def test_the_outcome_of_nothing(bank):

@@ -9,8 +9,8 @@ Out, in this order; every object has "event":
     mark        family, attempt, typed, certainty, first, credit, verdict, right, tags, says, explain, prove
     predict     when, says                  "after" the last question of an exam, then its marks; with --ask also
                                             "before" a session that begins, and before its event
-    end         schema, answers, right, practice, score, low, high, predicted, predicted_after, topics, sure_but_wrong,
-                missed, again, says, next
+    end         schema, answers, right, practice, score, low, high, predicted, predicted_after, topics, counts_for,
+                sure_but_wrong, missed, again, says, next
     stopped     answered, questions, next   in place of the end, where the input ends first
     nothing     schema, says, next          in place of all, where there is nothing to ask
 
@@ -138,10 +138,10 @@ class JsonView:
         put_event("stopped", answered=len(session.first_tries), questions=len(session.plan), next=command)
 
     def end(self, summary: dict[str, Any], commands: Commands) -> None:
-        from grader.quiz.session.summary import compare_predictions  # here, so that the first question is shown sooner
+        from grader.quiz.session.summary import compare_predictions, say_where_counted  # here: a session begins sooner
 
         sure = [{**each, "text": unwrap(each["text"])} for each in summary["sure_but_wrong"]]
-        says = compare_predictions(summary)
+        says = [*compare_predictions(summary), *filter(None, [say_where_counted(summary)])]
         put_event(
             "end",
             schema=SCHEMA,

@@ -82,11 +82,13 @@ def collect(
 
 def evidence_by_topic(bank: Bank, counted: Iterable[Counted]) -> list[Evidence]:
     """Group evidence by the topic that it counts for, those of the assessment first and in any case."""
-    known = {*bank.paths, *bank.collections}
-    named = [
-        (each.family.counts_for if each.family.counts_for in known else each.family.topic, each) for each in counted
-    ]
-    return _group(bank.assessed, named)
+    return _group(bank.assessed, [(topic_of(bank, each.family), each) for each in counted])
+
+
+def topic_of(bank: Bank, family: Family) -> str:
+    """Return the topic that a family counts for; its own where the course does not have that."""
+    known = family.counts_for in bank.paths or family.counts_for in bank.collections
+    return family.counts_for if known else family.topic
 
 
 def evidence_by_facet(bank: Bank, counted: Iterable[Counted]) -> list[Evidence]:

@@ -5,11 +5,12 @@ What all sessions together show is the assessment.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.model import Answered, QuizSession
-from grader.quiz.assessment.evidence import make_item, tries_that_count
+from grader.quiz.assessment.evidence import make_item, topic_of, tries_that_count
 from grader.quiz.assessment.scoring import score_together, topic_score
 from grader.quiz.model import Question
 from grader.quiz.session.session import Session, is_sure_but_wrong
@@ -25,8 +26,8 @@ def summarize(session: Session, log: Sequence[Answered] = (), sessions: Sequence
 
     Returns:
         {"answers", "right", "practice", "score", "low", "high", "predicted", "predicted_after", "topics",
-        "sure_but_wrong", "missed", "again"}. The score is that of all of them together, from 0 to 10, with its 90%
-        interval; None without an answer.
+        "counts_for", "sure_but_wrong", "missed", "again"}. The score is that of all of them together, from 0 to
+        10, with its 90% interval; None without an answer.
     """
     asked = session.first_answers()
     answers = [answer for _, answer in asked]
@@ -39,6 +40,7 @@ def summarize(session: Session, log: Sequence[Answered] = (), sessions: Sequence
         "predicted": session.data.predicted,
         "predicted_after": session.data.predicted_after,
         "topics": _topics(session, answers),
+        "counts_for": _counts_for(session, answers),
         "sure_but_wrong": [_sure_but_wrong(session, *each) for each in asked if is_sure_but_wrong(each[1])],
         "missed": [answer.family for answer in answers if answer.credit < 1],
         "again": {"answers": len(repeated), "right": _count_right(repeated)},
@@ -53,6 +55,15 @@ def compare_predictions(summary: Mapping[str, Any]) -> list[str]:
         for key, when in said
         if summary[key] is not None and summary["score"] is not None
     ]
+
+
+def say_where_counted(summary: Mapping[str, Any]) -> str:
+    """Say under which topics a report has the answers of a session on one topic; "" where that is its own."""
+    names, counted = [topic["name"] for topic in summary["topics"]], summary["counts_for"]
+    if len(names) != 1 or [each["name"] for each in counted] == names:
+        return ""
+    titles = [f"“{each['title']}”" + (f" ({each['answers']})" if len(counted) > 1 else "") for each in counted]
+    return f"In the report these questions count for {', '.join(titles)}."
 
 
 def _off(difference: float) -> str:
@@ -89,6 +100,14 @@ def _topics(session: Session, answers: Sequence[Answered]) -> list[dict[str, Any
         {"name": name, "title": session.bank.topic(name).title, "answers": len(mine), "right": _count_right(mine)}
         for name, mine in by_topic.items()
         if mine
+    ]
+
+
+def _counts_for(session: Session, answers: Sequence[Answered]) -> list[dict[str, Any]]:
+    """Count answers by the topic under which a report has them: {"name", "title", "answers"}."""
+    names = Counter(topic_of(session.bank, session.bank.family(answer.family)) for answer in answers)
+    return [
+        {"name": name, "title": session.bank.topic(name).title, "answers": count} for name, count in names.most_common()
     ]
 
 
