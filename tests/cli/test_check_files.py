@@ -45,22 +45,46 @@ def test_a_notebook_is_checked_for_each_lesson_that_it_defines(workspace, tmp_pa
 
 def test_a_notebook_of_the_workspace_says_how_its_result_is_kept(workspace):
     """By the cell that checks itself; and what comes next is another command than the one just typed."""
-    notebook = workspace / "basics/argmax_2d.ipynb"
+    notebook = workspace / "basics/mine.ipynb"
     smallest = "def argmax_2d(grid):\n    return divmod(int(grid.argmin()), grid.shape[1])\n"
     notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": smallest}]}))
-    done = learn("check", "basics/argmax_2d.ipynb", cwd=workspace)
+    done = learn("check", "basics/mine.ipynb", cwd=workspace)
     said = " ".join(done.stdout.split())
 
     assert "This is not kept" in said and "with `%%check argmax_2d` as its first line" in said
-    assert "Next  learn trace argmax_2d --file basics/argmax_2d.ipynb" in done.stdout
-    shown = json.loads(learn("check", "basics/argmax_2d.ipynb", "--json", cwd=workspace).stdout)
+    assert "Next  learn trace argmax_2d --file basics/mine.ipynb" in done.stdout
+    shown = json.loads(learn("check", "basics/mine.ipynb", "--json", cwd=workspace).stdout)
     commands = [each["command"] for each in shown["suggestions"]]
-    assert "learn check argmax_2d --file basics/argmax_2d.ipynb" not in commands
+    assert "learn check argmax_2d --file basics/mine.ipynb" not in commands
     progress = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
     assert not any(lesson["attempts"] for lesson in progress)
 
-    moved = shutil.move(notebook, workspace.parent / "argmax_2d.ipynb")
+    moved = shutil.move(notebook, workspace.parent / "mine.ipynb")
     assert "%%check" not in learn("check", str(moved), cwd=workspace).stdout
+
+
+def test_the_notebook_beside_an_exercise_is_kept_as_its_cell_is(workspace):
+    """As an attempt, in the empty file what passes; other work there stays; the notebook as it was given is no try."""
+    right = (TINY / "solutions/basics/argmax_2d.py").read_text()
+    stub = (TINY / "exercises/basics/argmax_2d.py").read_text()
+    file = workspace / "basics/argmax_2d.py"
+
+    def check(source):
+        cells = ["%load_ext grader.notebook", f"%%check argmax_2d\n{source}", "%hint argmax_2d"]
+        notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
+        (workspace / "basics/argmax_2d.ipynb").write_text(json.dumps(notebook))
+        said = " ".join(learn("check", "basics/argmax_2d.ipynb", cwd=workspace).stdout.split())
+        lessons = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
+        return said, next(each["attempts"] for each in lessons if each["lesson"] == "argmax_2d")
+
+    assert check(stub)[1] == 0
+    wrong, tries = check("def argmax_2d(grid):\n    return (0, 0)\n")
+    assert tries == 1 and "kept" not in wrong and file.read_text() == stub
+    passed, _ = check(right)
+    assert "Written to `basics/argmax_2d.py` as well" in passed and "Solved: " in passed
+    assert "def argmax_2d" in file.read_text() != stub
+    file.write_text("mine = 1\n")
+    assert "`basics/argmax_2d.py` holds other work" in check(right)[0] and file.read_text() == "mine = 1\n"
 
 
 def test_a_path_that_leads_nowhere_is_answered_with_one_that_does(workspace):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.check.check import source_digest
+from grader.cli.check.keep import source_digest
 from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.learn.next_step import next_step, show_next
 from grader.cli.lesson_parameters import lesson_argument

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.check.keep import fill_file, find_passing, store_attempt
 from grader.cli.check.missing_file import require_there
-from grader.cli.check.notebook_file import SUFFIX, lessons_in, read_notebook, tell_cells
+from grader.cli.check.notebook_file import SUFFIX, lessons_in, notebook_as_file, read_notebook, tell_cells
 from grader.cli.check.show_results import CheckRun, show_results
 from grader.cli.context import CourseContext, current_folder, find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
@@ -20,10 +20,10 @@ from grader.cli.options import WholeNumber, course_option, json_option
 from grader.cli.run_command import NOT_YET, OUR_FAULT
 from grader.course.course_files import digest, require_unchanged
 from grader.course.learner_copy import release_of
-from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
-from grader.files import is_file, is_same_file, read_file
+from grader.errors import SelfattendError, SubmissionError, UnknownLesson, UsageError, WorkspaceError
+from grader.files import is_file, is_same_file
 from grader.judge.own_limits import end_after
-from grader.model import Lesson, LessonResult, Submission
+from grader.model import Lesson, LessonResult
 from grader.submission import read_submission
 from grader.terminal.console import is_terminal, put, wrap
 from grader.terminal.text import command_line
@@ -61,8 +61,9 @@ def command(
 ) -> None:
     """Check your work: a score, mistakes by name, what to do next.
 
-    Without LESSON, your current lesson. In a workspace the result is kept, but not that of another file. Your code runs
-    in a process of its own, shut off from your files and the network as far as this system allows.
+    Without LESSON, your current lesson. In a workspace the result is kept, that of the notebook beside an exercise too,
+    but not that of another file. Your code runs in a process of its own, shut off from your files and the network as
+    far as this system allows.
 
     With --json, one lesson prints the documented object, several print {"schema": 1, "lessons": {NAME: object}}.
     Exit code: 0 all passed, 1 not yet, 2 wrong usage or a missing file, 3 a fault of ours.
@@ -182,7 +183,8 @@ def _file_of(context: CourseContext, lesson: Lesson, file: Path | None, lessons:
 def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
     """Read a file to check. Of several lessons, one whose file is missing does not stop the others."""
     workspace = run.context.workspace
-    if workspace is None or not is_same_file(path, workspace.exercise_path(lesson)):
+    own = workspace.exercise_path(lesson) if workspace else None
+    if own is None or not is_same_file(path, own):
         run.elsewhere[lesson.name] = path
     root = workspace.root if workspace else None
     within = root if root and path.absolute().is_relative_to(root) else None
@@ -199,6 +201,8 @@ def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
         missing = LessonResult(lesson.name, "missing", None, False, "cpu", run.seed, 0.0, weaknesses=(error.what,))
         run.results.append(replace(missing, file=str(path)))
         return
+    if own is not None and path.suffix == SUFFIX and is_same_file(path, own.with_suffix(SUFFIX)):
+        run.notebooks[lesson.name] = notebook_as_file(path)
     run.jobs.append((lesson, submission, run.progress[lesson.name].hints_used))
 
 
@@ -223,11 +227,13 @@ def _check(run: CheckRun, several: bool) -> None:
                 with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
                     result = judge.examine(lesson, submission, run.seed, hints_used)
                 require_unchanged(run.context.course, before)
+                store_attempt(run, submission, result)
+                if lesson.name in run.notebooks and result.passed:
+                    run.says += filter(None, [_fill_file(run, judge, lesson, hints_used)])
                 if number == len(run.jobs):
                     judge.launcher.hang_up()  # the processes end while the verdict is shown
                 is_told = submission.path.endswith(SUFFIX) and not run.as_json
                 run.results.append(tell_cells(result, submission) if is_told else result)
-                store_attempt(run, submission, result)
                 if not several:
                     working.stop()
                     show_results(run, several)
@@ -240,37 +246,14 @@ def _check(run: CheckRun, several: bool) -> None:
         show_results(run, several)
 
 
-def store_attempt(run: CheckRun, submission: Submission, result: LessonResult) -> None:
-    """Store an attempt, but none of an empty exercise, nor one that failed by our own fault.
-
-    Whoever looks at an exercise of which nothing is written has not tried it. If storing fails, the result is shown all
-    the same.
-    """
-    if result.state == "grader-error" or result.lesson in run.elsewhere:
-        return
-    if submission.source == read_file(run.context.course.lessons[result.lesson].exercise_path):
-        return
-    source = source_digest(submission.source)
-    trouble = run.context.try_store(lambda store: store.record_attempt(result, source, datetime.now(UTC)))
-    run.troubles += filter(None, [trouble])
-
-
-def find_passing(run: CheckRun, submission: Submission) -> frozenset[str] | None:
-    """Return the lessons that a submission imports and that passed as they are now; None if that is not known."""
-    sources = {name: source_digest(source) for name, (_, source) in submission.siblings.items() if name in run.progress}
-    if run.context.workspace is None or not sources:
-        return None
-    found: list[str] = []
-    trouble = run.context.try_store(
-        lambda store: found.extend(name for name, source in sources.items() if store.is_passing(name, source))
-    )
-    return None if trouble else frozenset(found)
-
-
-def source_digest(source: str) -> str:
-    import hashlib
-
-    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+def _fill_file(run: CheckRun, judge: Judge, lesson: Lesson, hints_used: int) -> str:
+    """Write the notebook's work into the lesson's file; return what is to be said. The verdict stands in any case."""
+    source = run.notebooks[lesson.name]
+    try:
+        with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
+            return fill_file(run, lesson, source, lambda file: judge.examine(lesson, file, run.seed, hints_used))
+    except SelfattendError as error:
+        return str(error)
 
 
 def _exit_code(results: Sequence[LessonResult]) -> int:

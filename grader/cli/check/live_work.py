@@ -11,7 +11,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from grader.cli.check.check import choose_seed, find_passing, store_attempt
+from grader.cli.check.check import choose_seed
+from grader.cli.check.keep import fill_file, find_passing, store_attempt
 from grader.cli.check.show_results import CheckRun, fit_suggestions
 from grader.cli.context import CourseContext, short_path
 from grader.errors import SelfattendError
@@ -125,20 +126,10 @@ class LiveWork:
 
     def fill_file(self, lesson: Lesson, source: str) -> str:
         """Write what passes elsewhere into the lesson's file, if that is empty; return what is to be said."""
-        context = self.run.context
-        if context.workspace is None:
-            return ""
-        path = short_path(context.workspace.exercise_path(lesson))
-        if context.edited_at(lesson):
-            is_same = self._read(lesson).source == source
-            return "" if is_same else f"`{path}` holds other work, and that is handed in and built with."
-        submission = Submission(lesson.name, path, source)
-        verdict = self._live.examine(lesson, submission, self.run.seed, self.run.progress[lesson.name].hints_used)
-        if verdict is None or not verdict.passed:
-            return ""
-        context.workspace.fill(lesson, source)
-        store_attempt(self.run, submission, verdict)
-        return f"Written to `{path}` as well, which is handed in and built with."
+        hints_used = self.run.progress[lesson.name].hints_used
+        return fill_file(
+            self.run, lesson, source, lambda file: self._live.examine(lesson, file, self.run.seed, hints_used)
+        )
 
     def overtake(self) -> None:
         """End the examination that runs, if one does. Any thread may call this."""

@@ -16,16 +16,19 @@ SUFFIX = ".ipynb"
 
 def read_notebook(path: Path, lesson: str = "") -> Submission:
     """Read a notebook as the submission of a lesson. Nothing of it is run. Raises SubmissionError."""
+    return _to_submission(_read(path), str(path), lesson)
+
+
+def _read(path: Path) -> bytes:
     from grader.intake.limits import MAX_NOTEBOOK_BYTES
 
     try:
-        raw = read_whole(path, MAX_NOTEBOOK_BYTES)
+        return read_whole(path, MAX_NOTEBOOK_BYTES)
     except OSError as error:
         reason = error.strerror or "its name is none"
         raise SubmissionError(
             f"the notebook cannot be read: {reason}", where=str(path), next_step="make it readable for yourself"
         ) from None
-    return _to_submission(raw, str(path), lesson)
 
 
 def read_cells(cells: Sequence[str], lesson: str) -> Submission:
@@ -47,6 +50,16 @@ def as_file(cells: Sequence[str]) -> str:
     return join_cells.as_file([as_python(code) for code in cells])
 
 
+def notebook_as_file(path: Path) -> str:
+    """Return what a notebook defines as the text of a file of Python. Raises SubmissionError."""
+    from grader.intake.notebook.notebook_to_module import NotebookError, code_cells
+
+    try:
+        return as_file(code_cells(_read(path)))
+    except NotebookError as error:
+        raise _no_notebook(error, str(path)) from None
+
+
 def as_python(cell: str) -> str:
     """Return a cell without what only a notebook reads."""
     from grader.intake.notebook.notebook_to_module import to_python
@@ -61,8 +74,12 @@ def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:
     try:
         source = to_source(raw, notes.append)
     except NotebookError as error:
-        raise SubmissionError(str(error), where=path, next_step="save it as .ipynb, in Python") from None
+        raise _no_notebook(error, path) from None
     return Submission(lesson, path, source, {}, tuple(notes))
+
+
+def _no_notebook(error: Exception, path: str) -> SubmissionError:
+    return SubmissionError(str(error), where=path, next_step="save it as .ipynb, in Python")
 
 
 def tell_cells(result: LessonResult, submission: Submission) -> LessonResult:

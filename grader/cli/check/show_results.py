@@ -30,8 +30,14 @@ class CheckRun:
     verbose: bool
     jobs: list[tuple[Lesson, Submission, int]] = field(default_factory=list)
     results: list[LessonResult] = field(default_factory=list)
-    elsewhere: dict[str, Path] = field(default_factory=dict)  # by lesson: no file of the workspace's, so not kept
+    elsewhere: dict[str, Path] = field(default_factory=dict)  # by lesson: no file of the workspace's
+    notebooks: dict[str, str] = field(default_factory=dict)  # those beside the exercises, as files: they are kept, too
     troubles: list[str] = field(default_factory=list)  # why a result could not be stored
+    says: list[str] = field(default_factory=list)  # what else was done
+
+    def is_kept(self, lesson: str) -> bool:
+        """Return True where what was checked is the learner's own work on the lesson in the workspace."""
+        return lesson not in self.elsewhere or lesson in self.notebooks
 
 
 def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
@@ -39,7 +45,7 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
 
     The judge does not know the learner's progress: it suggests the next lesson of the syllabus, whatever the way.
     """
-    if run.context.workspace is None or not result.passed or result.lesson in run.elsewhere:
+    if run.context.workspace is None or not result.passed or not run.is_kept(result.lesson):
         return result
     solved = {name for name, known in run.progress.items() if known.solved}
     solved |= {other.lesson for other in run.results if other.passed}
@@ -129,22 +135,25 @@ def _show_result(run: CheckRun, result: LessonResult) -> None:
 
     lesson = run.context.course.lessons[result.lesson]
     known = run.progress[lesson.name]
-    before = None if lesson.name in run.elsewhere else known.last_score
+    before = known.last_score if run.is_kept(lesson.name) else None
     more = "-v" if lesson.name in run.elsewhere else f"learn check {lesson.name} -v"
     look, rows = make_layout(run.verbose, more), free_rows(least=MAX_LINES)
     click.echo(assessment(result, look, title=lesson.title, before=before, rows=rows), nl=False, color=True)
     if run.context.workspace is None:
         return
-    if lesson.name in run.elsewhere:
+    if not run.is_kept(lesson.name):
         put()
         put(wrap(_tell_not_kept(run, lesson)))
     elif result.passed and not known.solved:
         put()
         put(wrap(f"{capitalize(passed_words(run.context.course, lesson.name))}: {_count_solved(run, lesson.name)}."))
+    for says in run.says:
+        put()
+        put(wrap(says))
 
 
 def _tell_not_kept(run: CheckRun, lesson: Lesson) -> str:
-    """Say why a result is not kept; of a notebook in the workspace also how it is."""
+    """Say why a result is not kept; of a notebook in the workspace that is not the lesson's own also how it is."""
     file, root = run.elsewhere[lesson.name], run.context.require_workspace().root
     own = f"{lesson.track}/{lesson.name}.py"
     says = f"This is not kept: your own work on the lesson is {own} in the workspace."

@@ -30,14 +30,19 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None) -> st
 
     A notebook with more code than a file may have gives a source that is too large as well. Raises NotebookError.
     """
+    cells = code_cells(raw)
+    if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
+        return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
+    return as_module([to_python(code) for code in cells], note)
+
+
+def code_cells(raw: bytes) -> list[str]:
+    """Return the code of a notebook, cell by cell. Raises NotebookError."""
     content = _parse(raw)
     language = _language(content)
     if language != "python":
         raise NotebookError(f"The notebook is written in {language}, not in Python.")
-    cells = [_code(cell) for cell in _cells(content) if cell.get("cell_type") == "code"]
-    if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
-        return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
-    return as_module([to_python(code) for code in cells], note)
+    return [_code(cell) for cell in _cells(content) if cell.get("cell_type") == "code"]
 
 
 def _parse(raw: bytes) -> dict[str, Any]:
