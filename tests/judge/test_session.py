@@ -64,9 +64,10 @@ def test_a_worker_is_forked_ahead_where_it_is_likely_to_be_needed(tiny, monkeypa
     jobs = [reference(tiny, name) for name in names]
     if not right:
         jobs = [(lesson, dataclasses.replace(handed_in, source=WRONG), 0) for lesson, handed_in, _ in jobs]
-    session.check_lessons(tiny, jobs, seed=3, on_result=lambda result: begun.append(0) if result.passed != right else 0)
+    passed: list[bool] = []
+    session.check_lessons(tiny, jobs, seed=3, on_result=lambda result: passed.append(result.passed))
 
-    assert begun == [1] * workers
+    assert passed == [right] * len(names) and begun == [1] * workers
 
 
 def test_no_job_is_no_work(tiny):

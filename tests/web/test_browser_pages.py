@@ -300,6 +300,7 @@ def test_a_browser_that_is_killed_loses_nothing_and_leaves_nothing(chromium: Any
         page.locator("#source").fill("# kept")
         page.get_by_text("Saved", exact=True).wait_for()
         page.locator("#questions").get_by_role("button").click()
+        page.locator("#questions").get_by_role("button", name="Begin").click()
         page.locator("#questions button[value='?']").click()
         page.locator("#next").wait_for()
 
