@@ -111,7 +111,7 @@ def _shared_misconceptions(
     }
     for other in others:
         for entry in read_toml(other).data.get("misconceptions", ()):
-            quoted = re.compile(rf"""["']{re.escape(entry["id"])}["']""")
-            users = [name for name, text in texts.items() if quoted.search(text)]
+            quoted = [f"{mark}{entry['id']}{mark}" for mark in "\"'"]
+            users = [name for name, text in texts.items() if any(each in text for each in quoted)]
             if users:
                 yield {**entry, "command": _usable_command(entry["command"], users[0], missing)}
