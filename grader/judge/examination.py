@@ -191,11 +191,11 @@ class Judge:
             if (subject := loaded.load_watched()) is None:
                 return []
             module, found = WatchedModule(subject, hook_expressions(submission.source)[1]), []
-            for function in lesson.kinds:
+            for function in lesson.functions:
                 asked = [
                     checks.transcripts[each.name].submission
                     for each in checks.checks
-                    if each.function_in(lesson) == function and not each.is_run
+                    if each.function_in(lesson) == function.name and not each.is_run
                 ]
                 try:
                     found.append(trace_shapes(function, module, self._watched_reference(lesson), asked, submission))

@@ -230,6 +230,15 @@ def test_parts_in_parts_are_named_by_the_way_to_them(launcher: Launcher) -> None
     assert {value.which_pass for value in numbers.values} == {0}
 
 
+def test_sizes_have_the_letters_of_the_statement(launcher: Launcher) -> None:
+    """The width of queries and keys, which no step of the reference makes, is named in the shapes of the arguments."""
+    (call,) = trace(launcher, "attention", WRONG_AXIS)
+    q, k, *_ = shapes(call)
+
+    assert call.letters["d_k"] == q[2][-1] == k[2][-1]
+    assert call.letters.keys() == {"T", "S", "d_k", "d_v"}
+
+
 def test_half_a_size_is_not_called_by_the_letter_of_another(launcher: Launcher) -> None:
     """Where d_head/2 is as large as B, no letter stands for either."""
     (call,) = trace(launcher, "tiny_gpt", (ROOT / "solutions/models/tiny_gpt.py").read_text())

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.judge.errors import LearnerError
+from grader.judge.tracing.letters import find_letters
 from grader.judge.tracing.matching import Matcher
 from grader.judge.tracing.trace import Step, Trace, WatchedCall, is_number
 from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, watch_calls
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import dtype_name, is_array, same
-from grader.model import Submission
+from grader.model import Function, Submission
 from grader.source.parse import nodes_in, parse
 from grader.worker.watch.watched_source import AFTER, RETURN, WHOLE
 
 MAX_RAISED_CHARS = 200  # of the text of an error
 MAX_CALLS = 60  # that are looked at for one that is answered wrongly
-_SHAPE = re.compile(r"\(([^()]+)\)")
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class TracedCall:
 
     Attributes:
         wrong_from: The first line from which no value is one of the reference's; 0 if the answer is right.
-        letters: The sizes by the letters that the reference has for them.
+        letters: The sizes by the letters that the statement or the reference has for them.
     """
 
     function: str
@@ -78,7 +77,7 @@ class TracedCall:
 
 
 def trace_shapes(
-    function: str,
+    function: Function,
     module: WatchedModule,
     reference: WatchedReference,
     asked: Iterable[Sequence[Exchange]],
@@ -115,9 +114,9 @@ def _is_right(call: WatchedCall) -> bool:
     return bool(call.trace.returned) and same(call.trace.returned[0], call.answer)
 
 
-def _describe(function: str, call: WatchedCall, reference: WatchedReference, submission: Submission) -> TracedCall:
+def _describe(function: Function, call: WatchedCall, reference: WatchedReference, submission: Submission) -> TracedCall:
     is_right, source = _is_right(call), submission.source
-    matcher, parts = Matcher(call.trace, reference.values(call.right)), _Parts(function, source)
+    matcher, parts = Matcher(call.trace, reference.values(call.right)), _Parts(function.name, source)
 
     def is_step_right(index: int, name: str) -> bool:
         is_returned = name.startswith(RETURN)  # an argument that is returned stands at the head, too, as what it is
@@ -135,12 +134,12 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sub
     # an array of zeros is yet to be filled, unless it is in what is returned
     wrong = [value.line for value in after if value.is_wrong_answer or value.line not in begins]
     return TracedCall(
-        function,
+        function.name,
         is_right,
         bool(call.trace.returned),
         _read_error(call.trace.raised, submission),
         0 if is_right else min(wrong, default=0),
-        _letters(reference, call.right),
+        find_letters(function, reference.source, call.right),
         tuple(sorted(values, key=lambda value: value.line)),
     )
 
@@ -279,31 +278,3 @@ class _Assignments:
                 for part in target.elts:
                     if isinstance(part, ast.Name):
                         self._lines[function, part.id].append(node.lineno)
-
-
-def _letters(reference: WatchedReference, trace: Trace) -> dict[str, int]:
-    """Return the sizes that have a letter in the comments of the reference's steps, each size of one letter."""
-    lines = reference.source.splitlines()
-    sizes: dict[str, set[int]] = defaultdict(set)
-    for step in trace.steps:
-        if not (step.place.names and step.place.parent < 0 and is_array(step.value)):
-            continue
-        for line in (step.place.statement, step.place.statement - 1):
-            comment = lines[line - 1].partition("#")[2] if 0 < line <= len(lines) else ""
-            names = _result_shape(comment)
-            if len(names) == len(step.value.shape) or names[:1] == ["..."]:
-                for name, size in zip(reversed(names), reversed(step.value.shape), strict=False):
-                    sizes[name].add(size)
-                break
-    # `d_head/2` is no letter, and a size that may be that is not called by another's
-    known = {name: next(iter(found)) for name, found in sizes.items() if len(found) == 1}
-    alone = {name for name, size in known.items() if list(known.values()).count(size) == 1}
-    return {name: size for name, size in known.items() if name in alone and name.isidentifier()}
-
-
-def _result_shape(comment: str) -> list[str]:
-    """Return the names of the axes of the last shape in a comment; none where it tells no single result."""
-    shapes = _SHAPE.findall(comment)
-    if not shapes or (len(shapes) > 1 and "->" not in comment):
-        return []
-    return [name.strip() for name in shapes[-1].split(",")]
