@@ -77,8 +77,9 @@ def name_mates(learners: Sequence[Learner]) -> list[Learner]:
 def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Learner], list[Person | None]]:
     """Return the hand-ins, with a note where an id is not the owner's, and the person to whom the ids of each lead.
 
-    Anybody may write another's number into an account. It leads to a person only if the name that goes with it does
-    not say otherwise; where the roster has another address for them, only if it is their name.
+    Anybody may write another's number into an account, and a platform's numbers may be others of a school. One leads
+    to a person only if the name that goes with it is not another's in the roster; with an account's address, only if
+    the name does not say otherwise, and where the roster has another address for them, only if it is their name.
     """
     by_address = [roster.find([one.first.address]) for one in learners]
     addressed = {person.id for person in by_address if person}
@@ -87,14 +88,14 @@ def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Lear
     found: list[Person | None] = []
     for one, known in zip(learners, by_address, strict=True):
         person = roster.find([one.id])
-        if (
-            person
-            and one.first.address
-            and person is not known
-            and (known or person.id in addressed or _is_contradicted(one, person, roster, named))
-        ):
-            notes = (*one.notes, OF_ANOTHER.format(id=one.id))
-            one, person = replace(one, id=one.first.address, notes=notes), None
+        if person and person is not known:
+            if one.first.address:
+                is_wrong = bool(known) or person.id in addressed or _is_contradicted(one, person, roster, named)
+            else:
+                is_wrong = bool(roster.find_by_name(one.name)) and not may_be_same(one.name, person.name)
+            if is_wrong:
+                notes = (*one.notes, OF_ANOTHER.format(id=one.id))
+                one, person = replace(one, id=one.first.address or one.name, notes=notes), None
         noted.append(one)
         found.append(known or person)
     return noted, found

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.files import read_bounded
-from grader.model.person_id import fold_id
+from grader.model.person_id import find_logins, fold_id
 
 MAX_ROSTER_BYTES = 32 << 20
 MAX_LINES_SHOWN = 5  # line numbers in one note, and notes of a kind
@@ -73,8 +73,8 @@ class Roster:
         first = {fold_id(person.id): person for person in people}
         others, shared = _index((key, person) for person in people for key in sorted(person.keys) if key not in first)
         taken = first.keys() | others.keys() | shared.keys()
-        logins = {person: {key.partition("@")[0] for key in person.keys if "@" in key} for person in people}
-        weak, _ = _index((key, person) for person in people for key in logins[person] - taken - {""})
+        logins = find_logins((key, person) for person in people for key in sorted(person.keys))
+        weak, _ = _index((key, person) for key, person in logins if key not in taken | {""})
         by_name, _ = _index((form, person) for person in people for form in _forms(person.name))
         common = [
             f"{_name_lines([one.line for one in owners])} of the roster have {key!a} in common: nobody is found by it."

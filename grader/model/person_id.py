@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 MAX_ID_CHARS = 300  # before and after its letters are unfolded: one can become 18
+
+
+def find_logins(addresses: Iterable[tuple[str, T]]) -> list[tuple[str, T]]:
+    """Return what stands before the "@" of addresses at the domain that most of them have, each with its owner.
+
+    Such a part is a login where one school gives the addresses; where people choose them, anybody's id can be one.
+    """
+    split = [(*address.strip().rpartition("@"), owner) for address, owner in addresses if "@" in address]
+    counts = Counter(domain.casefold() for _, _, domain, _ in split)
+    return [(login, owner) for login, _, domain, owner in split if 2 * counts[domain.casefold()] > len(split)]
 
 
 def fold_id(text: str) -> str:

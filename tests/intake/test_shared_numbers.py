@@ -98,3 +98,29 @@ def test_a_number_that_is_an_address_of_another_is_dropped() -> None:
 
     assert drop_shared_numbers(both) and not both[1].submitters[0].sid
     assert drop_shared_numbers(alone) == [] and alone[0].submitters[0].sid == "S1"
+
+
+@pytest.mark.parametrize(
+    "platform, name",
+    [("moodle", "Grace Hopper_1003_assignsubmission_file_/softmax.py"), ("canvas", "hoppergrace_1003_5_softmax.py")],
+)
+@pytest.mark.parametrize(
+    "roster",
+    [
+        "id,name\n1003,Alan Turing\n2200,Grace Hopper\n",
+        'name,email\n"Mallory, Max",1003@x.edu\n"Hopper, Grace",2200@x.edu\n',
+    ],
+)
+def test_a_platforms_number_leads_to_nobody_of_another_name(
+    tmp_path: Path, platform: str, name: str, roster: str
+) -> None:
+    """A class list has the school's numbers: one of them may be a platform's number of somebody else there."""
+    path = tmp_path / "in" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("x = 1")
+    (tmp_path / "class.csv").write_text(roster)
+    (found,) = discover(
+        tmp_path / "in", names=NamePattern.parse(platform), roster=Roster.read(tmp_path / "class.csv")
+    ).learners
+
+    assert found.id.partition("@")[0] == "2200" and "somebody else's in the roster" in found.notes[0]

@@ -103,3 +103,28 @@ def test_a_members_own_hand_in_counts_however_the_id_is_written():
     marks = make_marks(records, Rule("softmax"), [{"id": "13", "name": "Cy"}])
 
     assert [(one.id, one.attempt) for one in marks] == [("ann", 1), ("12", 1), ("0013", 1)]
+
+
+@pytest.mark.parametrize("address", ["1003@mail.com", "1003@uni.edu"])
+def test_a_number_before_the_at_of_an_address_is_not_a_person_of_another_name(address):
+    """Who shares a word with the name that a number goes with takes no mark by an address that begins with it."""
+    others = [Person(5, (address,), "Miller, Grace"), Person(6, ("hopper@uni.edu",), "Hopper, Grace")]
+    found = match([*PEOPLE[:1], *others], [mark("1003", "Grace Hopper")])
+
+    assert paired(found) == {6: "1003"} and not found.ambiguous
+
+
+@pytest.mark.parametrize("address, expected", [("ada@uni.edu", {1: "ada"}), ("ada@mail.com", {})])
+def test_a_login_is_before_the_at_of_an_address_of_the_school(address, expected):
+    """Without a name it leads to the address at most people's domain; what somebody chose elsewhere is no login."""
+    people = [Person(1, (address,), "A"), Person(2, ("b@uni.edu",), "B"), Person(3, ("c@uni.edu",), "C")]
+
+    assert paired(match(people, [mark("ada")])) == expected
+
+
+def test_an_identifier_of_one_with_the_name_of_another_is_told():
+    """A number that is somebody's, with the whole name of another row, is nobody's for certain."""
+    people = [Person(1, ("1003",), "Miller, Grace"), Person(2, ("2200",), "Hopper, Grace")]
+    found = match(people, [mark("1003", "Grace Hopper")])
+
+    assert not found.pairs and "its identifier is that of Miller, Grace" in found.ambiguous[0][1]

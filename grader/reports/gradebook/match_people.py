@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from grader.model.person_id import fold_id
+from grader.model.person_id import find_logins, fold_id
 from grader.model.person_name import may_be_same, name_words
 from grader.reports.gradebook.marks import Mark
 
@@ -109,32 +109,42 @@ class _Directory:
             for identifier in filter(None, map(_key, person.identifiers)):
                 self.identifiers[identifier].add(person.row)
                 self.folded[fold_id(identifier)].add(person.row)
-                if "@" in identifier:
-                    self.before_at[identifier.partition("@")[0]].add(person.row)
             for key in _name_keys(person.name):
                 self.names[key].add(person.row)
+        addresses = [(identifier, person.row) for person in people for identifier in person.identifiers]
+        for login, row in find_logins(addresses):
+            self.before_at[_key(login)].add(row)
 
     def rows_of(self, identifier: str) -> set[int]:
         """Return the rows that an identifier leads to."""
-        key = _key(identifier)
-        return self.identifiers.get(key) or self.folded.get(fold_id(identifier)) or self.before_at.get(key) or set()
+        return self._rows_with(identifier) or self.before_at.get(_key(identifier), set())
+
+    def _rows_with(self, identifier: str) -> set[int]:
+        """Return the rows that have an identifier."""
+        return self.identifiers.get(_key(identifier)) or self.folded.get(fold_id(identifier)) or set()
 
     def find(self, mark: Mark) -> tuple[set[int], str]:
         """Return the row that a mark's identifier leads to, if any; or why it is not certain."""
-        rows = self.rows_of(mark.learner)
+        named = self._rows_named(mark.name)
+        rows = self._rows_with(mark.learner)
+        if not rows:
+            rows = self.rows_of(mark.learner) & named if mark.name else self.rows_of(mark.learner)
         if len(rows) == 1:
             other = self.people[next(iter(rows))].name
-            if not may_be_same(mark.name, other):
+            if not may_be_same(mark.name, other) or (named and not rows & named):
                 return set(), f"its identifier is that of {other}, its name is not"
         return self._only(rows)
+
+    def _rows_named(self, name: str) -> set[int]:
+        """Return the rows of all people of a name."""
+        return set[int]().union(*(self.names.get(key, set()) for key in _name_keys(name)))
 
     def find_by_name(self, mark: Mark) -> tuple[set[int], str]:
         """Return the row of the only person of a mark's name, unless it is taken; or why it is not certain.
 
         Of two people of one name the second is not who the first is not: it may be somebody who is not in the file.
         """
-        keys = _name_keys(mark.name) | _name_keys(mark.learner)
-        rows = set[int]().union(*(self.names.get(key, set()) for key in keys))
+        rows = self._rows_named(mark.name) | self._rows_named(mark.learner)
         return self._only(rows) if rows - self.taken else (set(), "")
 
     def _only(self, rows: set[int]) -> tuple[set[int], str]:
