@@ -28,7 +28,8 @@ class MergeSummary:
     """The outcome of a merge.
 
     `parts` and `added` (new or newer) results are counted; `overlaps` are ids in several parts, of which the newest
-    result was taken; `lacking` are hand-ins without a result, `absent` the parts that were not there.
+    result was taken; `lacking` are hand-ins without a result, or with an earlier one's, `absent` the parts that were
+    not there.
     """
 
     parts: int
@@ -70,7 +71,10 @@ class Merge:
         self.results.override(_newer_words(self.parts, self.results.store))
         for part, result in new.values():
             self._copy(part, result)
-        lacking = tuple(name for name in expected if name not in chosen and name not in before)
+        waiting = {part: part.waiting() for part, _ in new.values()}
+        again = [name for name, (part, _) in new.items() if name in waiting[part]]
+        self.results.grade_again(again)
+        lacking = tuple(name for name in expected if name in again or (name not in chosen and name not in before))
         return MergeSummary(len(self.parts), len(new), overlaps, lacking, tuple(_missing_parts(self.facts)))
 
     def is_of(self, course: Course) -> bool:

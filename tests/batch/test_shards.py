@@ -167,6 +167,19 @@ def test_a_part_that_is_not_there_is_named(spread, tmp_path):
     assert len(records(tmp_path / "out")) == 8
 
 
+def test_what_waits_for_a_newer_result_in_a_part_waits_when_joined(course, tmp_path):
+    """A part that was stopped has results of earlier hand-ins: joined, they are no more than that."""
+    for source in (SUMS, ANSWERS["moving_average"]):
+        folder = write(tmp_path / "in", {"a.py": source, "b.py": source})
+        asked = {} if source is SUMS else {"resume": True, "limit": 1}
+        grade(course, folder, tmp_path / "parts", shard=Shard(1, 1), **asked)
+    said = merge(tmp_path / "parts", out=tmp_path / "joined")
+    head, _ = read_results(tmp_path / "joined")
+
+    assert (head["complete"], head["waiting"], head["unfinished"]) == (False, ["b"], 1)
+    assert "or with an earlier hand-in's: b" in " ".join(said.split())
+
+
 def test_of_two_results_the_newest_counts(course, parts, spread, tmp_path):
     """Who is in several parts is named."""
     again = write(tmp_path / "again", {"s0.py": ANSWERS["moving_average"]})

@@ -59,7 +59,7 @@ def _warn_of_gaps(merged: MergeSummary) -> None:
     for what, names in (
         ("parts that are not there", merged.absent),
         ("in several parts, of which the newest result counts", merged.overlaps),
-        ("without a result", merged.lacking),
+        ("without a result, or with an earlier hand-in's", merged.lacking),
     ):
         if names:
             warn(f"{what}: {some_names(names)}")
