@@ -406,6 +406,13 @@ def test_a_group_has_one_mark_each():
     assert [(mark.learner, mark.share) for mark in marks] == [("ann", 0.78), ("cy", 1.0), ("bob", 0.78)]
 
 
+def test_a_group_has_no_mark_for_whose_own_hand_in_may_wait():
+    """Until a run is finished, a member without a result may have one of their own to come."""
+    marks = make_marks([record("ann", *HALF, together=["bob"])], Rule(), finished=False)
+
+    assert [mark.learner for mark in marks] == ["ann"]
+
+
 def test_the_roster_says_who_handed_in_nothing():
     """Its entries without a hand-in have no share, and zero on demand."""
     missing = [{"id": "zoe", "name": "Zoe Z"}]

@@ -104,8 +104,8 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
         put_json({"schema": SCHEMA, "out": str(out), "unfinished": unfinished, **filled.to_object()})
     else:
         if unfinished != 0:
-            lacking = unfinished_text(unfinished)
-            warn(f"{lacking}; their grades are not in the file (grader run ... --out {results} --resume)")
+            lacking = f"{unfinished_text(unfinished)}; their grades are not in the file, or those of earlier hand-ins"
+            warn(f"{lacking} (grader run ... --out {results} --resume)")
         _print_report(filled, out, platform)
 
 
@@ -181,7 +181,7 @@ def _fill(
     titles = head.get("titles") or {}
     guesses = [name, titles.get(name, "")] if name else [head["course"].get("title") or ""]
     rule = Rule(name, scale, missing_as_zero, exclude_missing, weights or {}, best)
-    marks = make_marks(records, rule, head["missing"])
+    marks = make_marks(records, rule, head["missing"], finished=unfinished == 0)
     fill = fill_canvas if platform == "canvas" else fill_moodle
     return fill(sheet, marks, guesses=[guess for guess in guesses if guess], **more), unfinished
 

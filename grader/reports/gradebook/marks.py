@@ -60,10 +60,13 @@ class Mark:
         return f"{self.name} ({self.id})" if self.name and self.name != self.id else self.id
 
 
-def make_marks(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[str, str]] = ()) -> list[Mark]:
+def make_marks(
+    records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[str, str]] = (), *, finished: bool = True
+) -> list[Mark]:
     """Return a mark for each record, for members of its group without a record, and for each entry of `missing`.
 
-    `missing` are the entries of the roster ("id", "name") without a hand-in.
+    `missing` are the entries of the roster ("id", "name") without a hand-in. Of a run that is not *finished* a member
+    without a record gets no mark: their own hand-in may be what is not graded yet.
     """
     own: list[Mark] = []
     shared: list[Mark] = []
@@ -80,7 +83,7 @@ def make_marks(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[
             record.late,
         )
         own.append(mark)
-        shared += [replace(mark, id=other, learner=other, name="") for other in record.together]
+        shared += [replace(mark, id=other, learner=other, name="") for other in record.together if finished]
     alone = {fold_id(mark.learner) for mark in own}
     marks = own + [mark for mark in shared if fold_id(mark.learner) not in alone]
     share = 0.0 if rule.missing_as_zero else None
