@@ -107,6 +107,10 @@ class HandIn:
             if written != path:
                 self.note(f"{written} was read as {path}.")
 
+    def date(self, when: float | None) -> None:
+        """Set the time of a repository's commit."""
+        self.when = when
+
     def spend(self, size: int) -> None:
         """Count what is unpacked, kept or not. Raises HandInFull if that is too much."""
         self.unpacked_left -= size
@@ -143,7 +147,7 @@ def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
     with hand_in.takes_the_blame(learner.source):
         if learner.kind == "git":
             first = learner.first
-            hand_in.when = read_repository(first.path, first.commit, learner.before, hand_in.keep, hand_in.note)
+            read_repository(first.path, first.commit, learner.before, hand_in.date, hand_in.keep, hand_in.note)
         elif learner.is_whole:
             _read_whole(learner, hand_in)
         else:

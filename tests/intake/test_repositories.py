@@ -148,6 +148,15 @@ def test_no_file_of_a_clone_hides_that_a_commit_is_dated_before_its_parent(repos
     assert any((BACKDATED in note) if hides == "info/grafts" else "Not all of its history" in note for note in notes)
 
 
+def test_a_commit_that_is_too_full_to_be_read_has_its_date(tmp_path, monkeypatch):
+    """The date is known before any file is read: none can hide that the work is late."""
+    monkeypatch.setattr("grader.intake.hand_in.MAX_FILES", 1)
+    commit(tmp_path / "ann", {"a.py": "", "b.py": ""})
+    found = read(tmp_path / "ann")
+
+    assert "too large" in found.notes[-1] and found.when == 1772366400.0
+
+
 def test_dates_are_those_of_the_commits(repository):
     """A commit-graph beside the commits, in which each has another date, is not looked at."""
     late = "2026-12-01T00:00:00+00:00"

@@ -92,9 +92,16 @@ def parse_deadline(text: str) -> int:
 
 
 def read_repository(
-    path: Path, commit: str, before: int, keep: Callable[[str, bytes], None], note: Note
-) -> float | None:
-    """Pass the Python files and notebooks of a commit to *keep*; return its date, in seconds since 1970, if it has one.
+    path: Path,
+    commit: str,
+    before: int,
+    date: Callable[[float | None], None],
+    keep: Callable[[str, bytes], None],
+    note: Note,
+) -> None:
+    """Pass the date of a commit, in seconds since 1970, to *date*, and its Python files and notebooks to *keep*.
+
+    The date comes first: what is in the files cannot hide it. It is None where git can read none.
 
     The commit is *commit* (HEAD if that is empty), or the newest ancestor not later than *before* (0: no limit).
     Raises GitError, OSError, and what *keep* raises.
@@ -113,6 +120,10 @@ def read_repository(
             note(f"Commits after {when} were left out.")
         _note_backdated(git, chosen, note)
     note(f"This is of commit {chosen[:12]}.")
+    listed = next(git.history(chosen), None)
+    if listed is None:
+        raise GitError(DAMAGED)
+    date(float(listed[1]) or None)  # git says 0 where it can read none
     files = sorted(_select_files(git, chosen, note), key=lambda one: (one.path.count("/"), one.path))[:MAX_FILES]
     for file, content in zip(files, git.contents([file.object for file in files], MAX_NOTEBOOK_BYTES), strict=True):
         if content is None:
@@ -121,10 +132,6 @@ def read_repository(
             note(f"{file.path} was left out: its content is in Git LFS, not in the repository.")
         else:
             keep(file.path, content[: limit_for(file.path)])
-    listed = next(git.history(chosen), None)
-    if listed is None:
-        raise GitError(DAMAGED)
-    return float(listed[1]) or None  # git says 0 where it can read none
 
 
 def _newest_dated(git: Git, commit: str, before: int, note: Note) -> str:
