@@ -155,8 +155,12 @@ def combine(new: Record, old: Record, when: str, attempts: str, *, otherwise: bo
             notes += [GRADED_OTHERWISE] if otherwise else []
             now = replace(before, notes=tuple(dict.fromkeys((*before.notes, *notes))))
         results.append(now)
-    if not any(result is new.lessons[result.lesson] and result.state != "missing" for result in results):
+    fresh = {result is new.lessons[result.lesson] for result in results if result.state != "missing"}
+    if True not in fresh:
         new = replace(new, when=old.when, late=old.late)  # of the new one nothing counts
+    elif False in fresh:  # of both something does: together they are as late as the later
+        times = [when for when in (new.when, old.when) if when is not None]
+        new = replace(new, when=max(times, default=None), late=new.late or old.late)
     return with_lessons(new, results)
 
 

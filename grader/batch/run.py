@@ -175,34 +175,43 @@ class Run:
             state = self.results.states.get(learner.id)
             if state is None:
                 continue
-            digest = self._digest(learner, state)
+            digest, when = self._identify(learner, state)
             again = state.again or self.plan.regrade  # until there is a new score, the old one counts
             same_settings = state.settings == self.results.key or (again and state.listed)
             if self.results.is_done(learner.id, digest):
                 done.add(learner.id)
             if same_settings and state.digest in ("", digest):
                 stays.add(learner.id)
-            elif not self.plan.older and state.listed and self._is_older(learner, state, digest):
+            elif not self.plan.older and state.listed and self._is_older(learner, state, digest, when):
                 older.append(learner.id)
         return done, stays, sorted(older)
 
-    def _is_older(self, learner: Learner, state: State, digest: str) -> bool:
-        """Return True if a changed hand-in came in before the one that was graded, or was replaced by it before."""
+    def _is_older(self, learner: Learner, state: State, digest: str, when: float | None) -> bool:
+        """Return True if a changed hand-in came in before the one that was graded, or was replaced by it before.
+
+        *when* it was made, if its content says so.
+        """
         if digest == state.digest:
             return False
         graded = self.results.store.record(learner.id, parse_record)
         before, now = graded.submitted if graded else None, learner.submitted
+        if graded and before is now is None:
+            before, now = graded.when, when
         if before is not None and now is not None and before != now:
             return now < before
         return read_alike(digest, state.digest) and digest in self.results.store.digests(learner.id) - {""}
 
-    def _digest(self, learner: Learner, state: State) -> str:
-        """Return the digest of a hand-in; if nothing would come of reading it, the one it was graded with."""
+    def _identify(self, learner: Learner, state: State) -> tuple[str, float | None]:
+        """Return the digest of a hand-in, and its time if its content says that.
+
+        If nothing would come of reading it, the digest is the one it was graded with.
+        """
         if not state.digest:  # the grader failed on it
-            return ""
+            return "", None
         if state.digest.startswith(STAMP) and state.digest == learner.stamp:  # it took too long, and is still the same
-            return state.digest
-        return learner.mark(read_within_limits(learner, self.course.limits).digest)
+            return state.digest, None
+        hand_in = read_within_limits(learner, self.course.limits)
+        return learner.mark(hand_in.digest), hand_in.when
 
     def _find_absent(self) -> dict[str, str]:
         """Return earlier hand-ins under ids that no learner has now, each with its learner."""

@@ -74,3 +74,14 @@ def test_a_later_run_that_keeps_all_keeps_the_time(tmp_path):
     after = grade(tmp_path / "two", tmp_path / "out", "--resume", late_other="x = 1\n")
 
     assert after["score"] == before["score"] and after["when"] == before["when"]
+
+
+def test_what_is_kept_of_a_late_hand_in_stays_late(tmp_path):
+    """A newer hand-in in time takes nothing from the lateness of what is kept of another."""
+    both = {"late_moving_average": ANSWERS["moving_average"], "late_argmax_2d": BAD}
+    before = grade(tmp_path / "first", tmp_path / "out", **both)
+    words = ("--resume", "--older")
+    after = grade(tmp_path / "second", tmp_path / "out", *words, early_argmax_2d=ANSWERS["argmax_2d"])
+
+    assert after["lessons"]["argmax_2d"]["score"] == 10.0 and after["lessons"]["moving_average"]["score"] == 10.0
+    assert after["when"] == before["when"]
