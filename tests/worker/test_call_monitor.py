@@ -415,3 +415,18 @@ def test_an_operator_is_refused_before_the_kernels_of_torchs_own_transforms():
         assert blocker.seen == ["attention"]
     finally:
         blocker.restore()
+
+
+def test_what_turns_an_axis_into_a_number_is_no_normalising():
+    """numpy's own mean, var and stack call `normalize_axis_index`, which computes nothing."""
+    blocker = CallBlocker(("normalize", "layer_norm"))
+    seen: list[str] = []
+    try:
+        with watch(("normalize", "layer_norm"), seen):
+            a = X.detach().numpy()
+            assert a.var(-1).shape and numpy.stack([a, a]).shape and numpy.expand_dims(a, -1).shape
+            assert numpy.moveaxis(a, 0, -1).shape
+    finally:
+        blocker.restore()
+
+    assert not seen
