@@ -51,8 +51,12 @@ def read_submission(
     Modules are looked for beside the file and, if it lies in the folder of a track, in those of the other tracks, but
     never outside *root*: the learner's folder, or the file itself where it is all that was handed in. What is not there
     is taken from the tracks of *workspace*, whose owner checks a file from elsewhere.
-    Raises SubmissionError if the file itself cannot be read; a fault of another file is a note.
+    Raises SubmissionError if the file itself cannot be read, or a link leads out of *root* to it: in somebody else's
+    folder it may be any file of the user's. A fault of another file is a note.
     """
+    if root and not path.resolve().is_relative_to(root.resolve()):
+        what = "a link leads from here to a file outside of the workspace"
+        raise _make_error(what, path, "put the file itself there, then repeat the command")
     in_workspace = path.absolute().parent.name == lesson.track
     source = read_source(path, if_missing=START if in_workspace else NAME_IT)
     siblings = _Siblings(path, course, root, workspace)

@@ -259,3 +259,21 @@ def test_the_debugger_takes_no_orders_from_the_folder(baited, tmp_path):
 
     assert "(Pdb)" in text
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+
+
+@pytest.mark.parametrize("words", [("check", "argmax_2d"), ("check", "--all"), ("check", "basics/argmax_2d.py")])
+def test_a_link_leads_no_check_to_another_file_of_the_user(workspace, tmp_path, words):
+    """A file elsewhere is not read: its lines would be shown, and kept in the folder that goes back."""
+    (tmp_path / "secret").write_text("password hunter2secret\n")
+    path = workspace / "basics/argmax_2d.py"
+    path.unlink()
+    path.symlink_to(tmp_path / "secret")
+    done = learn(*words, cwd=workspace)
+
+    assert "hunter2" not in done.stdout + done.stderr and "a link leads from here" in done.stdout + done.stderr
+    kept = (
+        (workspace / ".selfattend/progress.db").read_bytes()
+        if (workspace / ".selfattend/progress.db").exists()
+        else b""
+    )
+    assert b"hunter2" not in kept
