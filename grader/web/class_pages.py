@@ -23,7 +23,7 @@ from grader.web.page import show_page, show_style
 
 STATIC = Path(__file__).parent / "static"
 MAX_PAGE_BYTES = 64 << 20
-META = re.compile("<meta", re.IGNORECASE)
+META = re.compile("<meta|<link", re.IGNORECASE)  # a link of rel=preconnect leads out under any policy
 METAS = (  # as in `reports/templates/base.html.j2`; of two attributes of one name the first counts
     '<meta charset="utf-8">',
     '<meta http-equiv="Content-Security-Policy" content="',
@@ -79,7 +79,7 @@ class _Pages(StaticFiles):
 
 
 def _leads_nowhere(page: Path) -> bool:
-    """Return True for a page that is no link and takes nobody elsewhere: of `<meta>` it has what ours have.
+    """Return True for a page that is no link and takes nobody elsewhere: it has the `<meta>` of ours, and no `<link>`.
 
     A policy stops scripts, and no refresh.
     """

@@ -105,6 +105,7 @@ def test_somebody_elses_results_bring_no_script_and_lead_nowhere(results, tmp_pa
 @pytest.mark.parametrize("planted", [
     '<META http-equiv="refresh" content="0;url=http://127.0.0.1:9/">', "<meta/http-equiv=refresh content=0>",
     '<meta content="0;url=x>" http-equiv=refresh>', '<meta name="robots" http-equiv="refresh" content="0;url=x">',
+    '<Link rel="preconnect" href="http://127.0.0.1:9/">',
 ])  # fmt: skip
 def test_no_page_of_a_folder_takes_a_reader_elsewhere(results, tmp_path, planted):
     """A page that was changed so is not shown; nor is one in another encoding, or of a folder that is not there."""
