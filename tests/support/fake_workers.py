@@ -184,3 +184,6 @@ class LyingLauncher:
 
     def lease(self, _policy: Any = None) -> Worker:
         return LyingWorker(self.source, self.limits, self.lie)
+
+    def fork_ahead(self) -> None:
+        """Fork none: each worker is made when it is leased."""
