@@ -71,8 +71,8 @@ class Merge:
         self.results.override(_newer_words(self.parts, self.results.store))
         for part, result in new.values():
             self._copy(part, result)
-        waiting = {part: part.waiting() for part, _ in new.values()}
-        again = [name for name, (part, _) in new.items() if name in waiting[part]]
+        waiting = {part: part.waiting() for part in self.parts}
+        again = {name for name, (part, _) in new.items() if name in waiting[part]}
         self.results.grade_again(again)
         lacking = tuple(name for name in expected if name in again or (name not in chosen and name not in before))
         return MergeSummary(len(self.parts), len(new), overlaps, lacking, tuple(_missing_parts(self.facts)))

@@ -22,7 +22,7 @@ from grader.batch.results_folder import (
 from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
-from grader.intake.learner import Learner
+from grader.intake.learner import Learner, content_of
 from grader.intake.unique_ids import suggest_ids
 from grader.model import SCHEMA, Course
 from grader.record import Record
@@ -161,8 +161,9 @@ class Results:
 
     def rename(self, hand_ins: Mapping[str, str]) -> None:
         """Give hand-ins other ids, old: new, under which they are to be graded again."""
-        self.store.rename(hand_ins)
-        self._read_states()
+        if hand_ins:
+            self.store.rename(hand_ins)
+            self._read_states()
 
     def begin(
         self,
@@ -258,9 +259,7 @@ class Results:
         if is_of_another(new, old):  # a human's word was on that one's work
             said = self.overrides.get(hand_in, {}).items()
             self.override([(hand_in, name, replace(one, score=None, when=utc_now())) for name, one in said])
-        same_work = (
-            len({one.digest.rpartition(":")[2] for one in (old, new)} - {""}) < 2
-        )  # empty where the grader failed
+        same_work = len({content_of(old.digest), content_of(new.digest)} - {""}) < 2  # empty where the grader failed
         attempts = "merge" if same_work and self.attempts == "best" else self.attempts
         record = combine(new, old, before.at, attempts, otherwise=before.settings != self.key)
         if record is not new:

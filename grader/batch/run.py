@@ -101,6 +101,7 @@ class Run:
         self.course, self.plan = course, plan
         self.roster = Roster.read(plan.roster) if plan.roster else None
         self.found = _discover(course, plan, self.roster)
+        self._present = {learner.learner for learner in self.found.learners}
         if plan.late:
             _require_times(self.found)
         chosen = _choose(self.found.learners, plan.only)
@@ -216,23 +217,22 @@ class Run:
     def _find_absent(self) -> dict[str, str]:
         """Return earlier hand-ins under ids that no learner has now, each with its learner."""
         ids = {learner.id for learner in self.found.learners}
-        learners = {learner.learner for learner in self.found.learners}
         graded = sorted(self.results.store.learners().items())
-        return {name: learner for name, learner in graded if name not in ids and learner not in learners}
+        return {name: learner for name, learner in graded if name not in ids and learner not in self._present}
 
     def _find_present(self, learner: str) -> str:
         """Return the id that a learner of before has now, if the roster knows both as one person's; else nothing."""
         person = self.roster.find([learner]) if self.roster else None
-        return person.id if person and any(one.learner == person.id for one in self.found.learners) else ""
+        return person.id if person and person.id in self._present else ""
 
     def _find_renamed(self) -> dict[str, str]:
         """Return the new id of each hand-in that was graded before a roster said whose it is."""
-        renamed: dict[str, str] = {}
+        renamed: dict[str, str] = {}  # new: old
         for name, learner in self._find_absent().items():
             new = self._find_present(learner)
-            if new and (new := new + name.removeprefix(learner)) not in {*self.results.states, *renamed.values()}:
-                renamed[name] = new
-        return renamed
+            if new and (new := new + name.removeprefix(learner)) not in self.results.states:
+                renamed.setdefault(new, name)
+        return {old: new for new, old in renamed.items()}
 
     def _find_earlier(self) -> dict[str, str]:
         """Return earlier hand-ins of learners who have none now, each with its learner.
@@ -240,8 +240,9 @@ class Run:
         Of one person's under two ids, of which one has a hand-in now, the other's does not count: `doubled` names it.
         """
         absent = self._find_absent()
-        self.doubled = sorted(name for name, learner in absent.items() if self._find_present(learner))
-        return {name: learner for name, learner in absent.items() if name not in self.doubled}
+        self.doubled = [name for name, learner in absent.items() if self._find_present(learner)]
+        doubled = {*self.doubled}
+        return {name: learner for name, learner in absent.items() if name not in doubled}
 
     def _describe_discovery(self) -> dict[str, Any]:
         """Return what is stored about how the hand-ins were found."""

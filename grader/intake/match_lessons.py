@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -48,14 +48,15 @@ def match_attempts(
     """
     matchers = []
     for folder in ("", *earlier):
-        others = () if folder else tuple(earlier)
-        below = {
-            path[len(folder) :]: text
-            for path, text in sources.items()
-            if path.startswith(folder) and not path.startswith(others)
-        }
-        matchers.append((folder, LessonMatcher(course, below, only_lesson=len(lessons) == 1)))
+        own = {path[len(folder) :]: sources[path] for path in _paths_of(folder, sources, earlier)}
+        matchers.append((folder, LessonMatcher(course, own, only_lesson=len(lessons) == 1)))
     return {lesson.name: _match_attempts(lesson, matchers, best) for lesson in lessons}
+
+
+def _paths_of(folder: str, paths: Iterable[str], earlier: Sequence[str]) -> list[str]:
+    """Return the paths that are of one attempt: below its folder, and of the newest, "", below no earlier one's."""
+    others = () if folder else tuple(earlier)
+    return [path for path in paths if path.startswith(folder) and not path.startswith(others)]
 
 
 def _match_attempts(lesson: Lesson, matchers: Sequence[tuple[str, LessonMatcher]], best: bool) -> list[Match]:
@@ -82,8 +83,7 @@ def find_artefact(lesson: Lesson, match: Match, files: Collection[str], earlier:
     named = [path for path in files if is_artefact(path) and _stem(path) in names]
     folders = ["", *earlier]
     for folder in folders[folders.index(match.folder) :]:
-        others = () if folder else tuple(earlier)
-        if there := [path for path in named if path.startswith(folder) and not path.startswith(others)]:
+        if there := _paths_of(folder, named, earlier):
             return own if own in there else min(there, key=len), folder
     return "", ""
 

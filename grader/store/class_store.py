@@ -259,8 +259,7 @@ class ClassStore:
         for old, new in hand_ins.items():
             changes += [(f"UPDATE {table} SET id = ? WHERE id = ?", (new, old)) for table in ("records", "overrides")]
             changes += [("UPDATE results SET id = ?, digest = '', again = 1 WHERE id = ?", (new, old))]
-        if changes:
-            self._database.write_all(changes)
+        self._database.write_all(changes)
 
     def results(self) -> list[Result]:
         """Return what is listed, without the records, ordered by learner and attempt."""
