@@ -138,15 +138,14 @@ class JsonView:
         put_event("stopped", answered=len(session.first_tries), questions=len(session.plan), next=command)
 
     def end(self, summary: dict[str, Any], commands: Commands) -> None:
-        from grader.quiz.session.summary import compare_predictions, say_where_counted  # here: a session begins sooner
+        from grader.quiz.session.summary import make_remarks  # here: a session begins sooner
 
         sure = [{**each, "text": unwrap(each["text"])} for each in summary["sure_but_wrong"]]
-        says = [*compare_predictions(summary), *filter(None, [say_where_counted(summary)])]
         put_event(
             "end",
             schema=SCHEMA,
             **{**summary, "sure_but_wrong": sure},
-            says=says,
+            says=make_remarks(summary),
             next=[command for command, _ in commands],
         )
 

@@ -218,14 +218,9 @@ def _score(summary: Mapping[str, Any]) -> list[str]:
     if summary["practice"]:
         says += f" {_practice(summary['practice'], summary['answers'])}"
     lines += [paint(line, "quiet") for line in wrap_paragraphs(says)]
-    from grader.quiz.session.summary import compare_predictions, say_where_counted  # here: a session begins sooner
+    from grader.quiz.session.summary import make_remarks  # here: a session begins sooner
 
-    return lines + [
-        line
-        for says in [*compare_predictions(summary), say_where_counted(summary)]
-        if says
-        for line in wrap_paragraphs(says)
-    ]
+    return lines + [line for says in make_remarks(summary) for line in wrap_paragraphs(says)]
 
 
 def _topic(topic: Mapping[str, Any], longest: int) -> str:

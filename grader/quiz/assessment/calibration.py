@@ -99,11 +99,16 @@ def describe_past_bias(sessions: Iterable[QuizSession], answers: Sequence[Answer
     off = bias(past, PAST_PREDICTIONS)
     if off is None:
         return ""
-    says = "right" if abs(off) < MIN_BIAS else f"{abs(off):.1f} too {'high' if off > 0 else 'low'}"
+    says = "right" if abs(off) < MIN_BIAS else describe_error(off)
     count = min(PAST_PREDICTIONS, len(past))
     return (
         f"Your last {count} predictions were {says} on average." if count > 1 else f"Your last prediction was {says}."
     )
+
+
+def describe_error(off: float) -> str:
+    """Say by how much, and in which direction, a prediction was off."""
+    return f"{abs(off):.1f} too {'high' if off > 0 else 'low'}"
 
 
 def _error(answer: Answered) -> float:

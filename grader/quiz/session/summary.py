@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.model import Answered, QuizSession
+from grader.quiz.assessment.calibration import describe_error
 from grader.quiz.assessment.evidence import make_item, topic_of, tries_that_count
 from grader.quiz.assessment.scoring import score_together, topic_score
 from grader.quiz.model import Question
@@ -47,7 +48,12 @@ def summarize(session: Session, log: Sequence[Answered] = (), sessions: Sequence
     }
 
 
-def compare_predictions(summary: Mapping[str, Any]) -> list[str]:
+def make_remarks(summary: Mapping[str, Any]) -> list[str]:
+    """Return what is said below the score of a session, in every face: of its predictions, and where it counts."""
+    return [*_compare_predictions(summary), *filter(None, [say_where_counted(summary)])]
+
+
+def _compare_predictions(summary: Mapping[str, Any]) -> list[str]:
     """Say of each prediction of a session by how much it was off its score."""
     said = (("predicted", "You predicted"), ("predicted_after", "After answering you said"))
     return [
@@ -67,9 +73,7 @@ def say_where_counted(summary: Mapping[str, Any]) -> str:
 
 
 def _off(difference: float) -> str:
-    if abs(difference) < 0.05:
-        return "exactly so"
-    return f"{abs(difference):.1f} too {'high' if difference > 0 else 'low'}"
+    return "exactly so" if abs(difference) < 0.05 else describe_error(difference)
 
 
 def _count_practice(

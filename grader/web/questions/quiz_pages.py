@@ -38,7 +38,7 @@ from grader.quiz.session.session import (
     restore_session,
     verdict_on,
 )
-from grader.quiz.session.summary import compare_predictions, say_where_counted, summarize
+from grader.quiz.session.summary import make_remarks, summarize
 from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import unwrap
 from grader.web.formula import formula_html
@@ -225,7 +225,7 @@ class QuizPages:
             return show_page("open_end", audit_view(quiz, PlannedSession(session.data, session.plan)))
         summary = summarize(session, quiz.log.answers(), quiz.log.sessions())
         marks = _marks(quiz, session) if session.data.mode == "exam" else []
-        view = {"summary": summary, "says": [*compare_predictions(summary), say_where_counted(summary)], "marks": marks}
+        view = {"summary": summary, "says": make_remarks(summary), "marks": marks}
         return show_page("quiz_end", {**view, "title": _title(quiz, session.data.topics)})
 
     @contextmanager
