@@ -23,7 +23,7 @@ from grader.web.page import show_page, show_style
 
 STATIC = Path(__file__).parent / "static"
 MAX_PAGE_BYTES = 64 << 20
-META = re.compile("<meta|<link", re.IGNORECASE)  # a link of rel=preconnect leads out under any policy
+LEADING = re.compile("<meta|<link", re.IGNORECASE)  # a link of rel=preconnect leads out under any policy
 METAS = (  # as in `reports/templates/base.html.j2`; of two attributes of one name the first counts
     '<meta charset="utf-8">',
     '<meta http-equiv="Content-Security-Policy" content="',
@@ -87,7 +87,7 @@ def _leads_nowhere(page: Path) -> bool:
         text = "" if page.is_symlink() else read_whole(page, MAX_PAGE_BYTES).decode()
     except (OSError, UnicodeDecodeError):
         return False
-    return bool(text) and all(text.startswith(METAS, found.start()) for found in META.finditer(text))
+    return bool(text) and all(text.startswith(METAS, found.start()) for found in LEADING.finditer(text))
 
 
 def class_view(out: Path, records: Iterable[Record]) -> dict[str, Any]:

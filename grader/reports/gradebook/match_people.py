@@ -126,9 +126,8 @@ class _Directory:
     def find(self, mark: Mark) -> tuple[set[int], str]:
         """Return the row that a mark's identifier leads to, if any; or why it is not certain."""
         named = self._rows_named(mark.name)
-        rows = self._rows_with(mark.learner)
-        if not rows:
-            rows = self.rows_of(mark.learner) & named if mark.name else self.rows_of(mark.learner)
+        may_log_in = named if mark.name else self.people.keys()
+        rows = self._rows_with(mark.learner) or self.rows_of(mark.learner) & may_log_in
         if len(rows) == 1:
             other = self.people[next(iter(rows))].name
             if not may_be_same(mark.name, other) or (named and not rows & named):
