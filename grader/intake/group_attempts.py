@@ -77,9 +77,9 @@ def name_mates(learners: Sequence[Learner]) -> list[Learner]:
 def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Learner], list[Person | None]]:
     """Return the hand-ins, with a note where an id is not the owner's, and the person to whom the ids of each lead.
 
-    Anybody may write another's number into an account, and a platform's numbers may be others of a school. One leads
-    to a person only if the name that goes with it is not another's in the roster; with an account's address, only if
-    the name does not say otherwise, and where the roster has another address for them, only if it is their name.
+    Anybody may write another's number into an account, and a platform's numbers may be others of a school, or a
+    group's: one leads to a person only if the name that goes with it does not say otherwise. Nor does one of an account
+    to a person whose address another account has.
     """
     by_address = [roster.find([one.first.address]) for one in learners]
     addressed = {person.id for person in by_address if person}
@@ -89,11 +89,7 @@ def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Lear
     for one, known in zip(learners, by_address, strict=True):
         person = roster.find([one.id])
         if person and person is not known:
-            if one.first.address:
-                is_wrong = bool(known) or person.id in addressed or _is_contradicted(one, person, roster, named)
-            else:
-                is_wrong = bool(roster.find_by_name(one.name)) and not may_be_same(one.name, person.name)
-            if is_wrong:
+            if known or person.id in addressed or _is_contradicted(one, person, roster, named):
                 notes = (*one.notes, OF_ANOTHER.format(id=one.id))
                 one, person = replace(one, id=one.first.address or one.name, notes=notes), None
         noted.append(one)
@@ -102,11 +98,16 @@ def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Lear
 
 
 def _is_contradicted(one: Learner, person: Person, roster: Roster, named: Collection[str]) -> bool:
-    """Return True if a hand-in's name is not a person's, and the roster has their address, or a hand-in their name."""
-    if roster.find_by_name(one.name) is person:
-        return False
-    has_address = any("@" in key for key in person.keys)
-    return has_address or person.id in named or not may_be_same(one.name, person.name)
+    """Return True if a hand-in's name is not the person's to whom its id leads.
+
+    It is not if the roster has it for others, or if it shares no word with theirs, or another hand-in has theirs; nor
+    if the roster has their address and the hand-in's account another one.
+    """
+    if people := roster.find_all_by_name(one.name):
+        return person not in people
+    has_address = bool(one.first.address) and any("@" in key for key in person.keys)
+    is_another = bool(one.name) and (person.id in named or not may_be_same(one.name, person.name))
+    return has_address or is_another
 
 
 def find_missing(roster: Roster, learners: Iterable[Learner]) -> tuple[dict[str, str], ...]:

@@ -60,7 +60,7 @@ class Roster:
     people: tuple[Person, ...]
     notes: tuple[str, ...] = ()
     _by_key: dict[str, Person] = field(default_factory=dict, repr=False, compare=False)
-    _by_name: dict[str, Person] = field(default_factory=dict, repr=False, compare=False)
+    _by_name: dict[str, list[Person]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def read(cls, path: Path) -> Roster:
@@ -75,7 +75,8 @@ class Roster:
         taken = first.keys() | others.keys() | shared.keys()
         logins = find_logins((key, person) for person in people for key in sorted(person.keys))
         weak, _ = _index((key, person) for key, person in logins if key not in taken | {""})
-        by_name, _ = _index((form, person) for person in people for form in _forms(person.name))
+        alone, alike = _index((form, person) for person in people for form in _forms(person.name))
+        by_name = {**{form: [person] for form, person in alone.items()}, **alike}
         common = [
             f"{_name_lines([one.line for one in owners])} of the roster have {key!a} in common: nobody is found by it."
             for key, owners in shared.items()
@@ -89,8 +90,13 @@ class Roster:
 
     def find_by_name(self, name: str) -> Person | None:
         """Return the only person of that name, ignoring signs and the order of words."""
+        people = self.find_all_by_name(name)
+        return people[0] if len(people) == 1 else None
+
+    def find_all_by_name(self, name: str) -> Sequence[Person]:
+        """Return all people of that name, ignoring signs and the order of words."""
         form = "".join(_words(name))
-        return self._by_name.get(form) if form else None
+        return self._by_name.get(form, ()) if form else ()
 
 
 def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:

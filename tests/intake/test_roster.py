@@ -173,11 +173,32 @@ def test_a_name_that_two_people_have_matches_neither(folder, roster):
     """By a name alone a hand-in is joined only where one person and one hand-in have it."""
     pattern = NamePattern.parse("moodle")
     write(folder, {"Ann Lee_12_assignsubmission_file_/a.py": "", "Ann Lee_13_assignsubmission_file_/a.py": "",
-                   "Bob Poe_14_assignsubmission_file_/a.py": ""})  # fmt: skip
-    found = discover(folder, names=pattern, roster=roster("email,name\n14,Ann Lee\nb@x,Bob Poe\nc@x,Bob Poe\n"))
+                   "Bob Poe_14_assignsubmission_file_/a.py": "", "Cy Moe_15_assignsubmission_file_/a.py": ""})  # fmt: skip
+    people = "email,name\n14,Ann Lee\nb@x,Bob Poe\nc@x,Bob Poe\nd@x,Cy Moe\n"
+    found = discover(folder, names=pattern, roster=roster(people))
 
-    assert [one.id for one in found.learners] == ["12", "13", "14"]
-    assert len(found.unlisted) == len(found.missing) == 2
+    assert [one.id for one in found.learners] == ["12", "13", "Bob Poe", "d@x"]
+    assert len(found.unlisted) == len(found.missing) == 3
+
+
+@pytest.mark.parametrize(
+    "names, of_1003, ids",
+    [
+        (["Ann Lee_1003"], "Bob Lee", ["2000"]),
+        (["Ann Lee_41", "Zoe Quick_1003"], "Ann Lee", ["1003", "Zoe Quick"]),
+        (["Ann Lee_41", "Zoe Lee_1003"], "Ann Lee", ["1003", "Zoe Lee"]),
+        (["Cy Moe_41", "Group A_1003"], "Ann Lee", ["2001", "Group A"]),
+    ],
+)
+def test_a_number_does_not_lead_to_somebody_of_another_name(folder, roster, names, of_1003, ids):
+    """A platform's number may be somebody else's in the roster: a stranger's, a group's or that of a namesake."""
+    write(folder, {f"{name}_assignsubmission_file_/a.py": "" for name in names})
+    other = "Ann Lee" if of_1003 == "Bob Lee" else "Bob Lee"
+    people = f"id,name\n1003,{of_1003}\n2000,{other}\n2001,Cy Moe\n"
+    found = discover(folder, names=NamePattern.parse("moodle"), roster=roster(people))
+
+    assert [one.id for one in found.learners] == ids
+    assert "The number 1003 is somebody else's in the roster" in found.learners[-1].notes[-1]
 
 
 def test_the_roster_of_another_class_is_an_error(folder, roster):
