@@ -72,7 +72,8 @@ class Merge:
         for part, result in new.values():
             self._copy(part, result)
         waiting = {part: part.waiting() for part in self.parts}
-        again = {name for name, (part, _) in new.items() if name in waiting[part]}
+        counting = (name for name, (_, result) in chosen.items() if name in new or before[name].at == result.at)
+        again = {name for name in counting if name in waiting[chosen[name][0]]}
         self.results.grade_again(again)
         lacking = tuple(name for name in expected if name in again or (name not in chosen and name not in before))
         return MergeSummary(len(self.parts), len(new), overlaps, lacking, tuple(_missing_parts(self.facts)))
