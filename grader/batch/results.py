@@ -26,7 +26,7 @@ from grader.intake.learner import Learner, content_of
 from grader.intake.unique_ids import suggest_ids
 from grader.model import SCHEMA, Course
 from grader.record import Record
-from grader.store.class_store import CHANGED, ClassStore, Result, State
+from grader.store.class_store import CHANGED, ClassStore, Owner, Result, State
 
 
 def read_settings(path: Path) -> dict[str, Any] | None:
@@ -141,11 +141,13 @@ class Results:
             opened = open_folder(path)
             self._lock = opened.lock
         said: Overrides = []
+        owners: dict[str, Owner] = {}
         try:
             if not go_on:
                 ready()
-                self.put_aside, said = move_aside(path)
+                self.put_aside, said, owners = move_aside(path)
             self.store = ClassStore(path)
+            self.owners = owners or self.store.owners()  # of what was graded, or said, before
             self.store.add_overrides(said)
             self._read_states()
             self.facts: dict[str, Any] = self.store.facts()
@@ -159,8 +161,8 @@ class Results:
         self._owners = {state.feedback.casefold(): name for name, state in self.states.items()}  # of files
         self.overrides = self.store.overrides()
 
-    def rename(self, hand_ins: Mapping[str, str]) -> None:
-        """Give hand-ins other ids, old: new, under which they are to be graded again."""
+    def rename(self, hand_ins: Mapping[str, tuple[str, Owner]]) -> None:
+        """Give hand-ins other ids and owners, by the old id; their files keep their names, and are not written yet."""
         if hand_ins:
             self.store.rename(hand_ins)
             self._read_states()

@@ -23,7 +23,7 @@ from grader.batch.shards import Shard
 from grader.errors import StoreError, UsageError
 from grader.files import PRIVATE_FILE, PRIVATE_FOLDER, make_folder
 from grader.model import Override
-from grader.store.class_store import ClassStore
+from grader.store.class_store import ClassStore, Owner
 
 STORE = "results.sqlite"
 PREVIOUS = "previous-{}"
@@ -36,20 +36,20 @@ def store_path(out: Path, shard: Shard | None = None) -> Path:
     return out / (shard.file if shard else STORE)
 
 
-def move_aside(path: Path) -> tuple[Path | None, Overrides]:
-    """Move a store and its files into a new folder; return that, and what a human said of hand-ins.
+def move_aside(path: Path) -> tuple[Path | None, Overrides, dict[str, Owner]]:
+    """Move a store and its files into a new folder; return that, what a human said of hand-ins, and their owners.
 
     The folder is None if there are no results to lose.
     """
     if not path.exists():
-        return None, []
+        return None, [], {}
     store = ClassStore.existing(path)  # rolls back what a killed run left
     is_empty = not store.states()
-    said = store.last_words()
+    said, owners = store.last_words(), store.owners()
     store.close()
     if is_empty:
         path.unlink()
-        return None, said
+        return None, said, owners
     folders = (path.parent / PREVIOUS.format(number) for number in itertools.count(1))
     folder = next(folder for folder in folders if not (folder / path.name).exists())
     with explain_write_errors(path.parent):
@@ -57,7 +57,7 @@ def move_aside(path: Path) -> tuple[Path | None, Overrides]:
         for name in [path.name, *(FILES if path.name == STORE else ())]:
             if (path.parent / name).exists():
                 (path.parent / name).rename(folder / name)
-    return folder, said
+    return folder, said, owners
 
 
 def utc_now() -> str:

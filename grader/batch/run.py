@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grader.batch.earlier_ids import find_renamed
 from grader.batch.executors import LOCAL, GradingExecutor, make_executor
 from grader.batch.outputs import Outputs, parse_record
 from grader.batch.read_within_limits import read_within_limits
@@ -101,7 +102,6 @@ class Run:
         self.course, self.plan = course, plan
         self.roster = Roster.read(plan.roster) if plan.roster else None
         self.found = _discover(course, plan, self.roster)
-        self._present = {learner.learner for learner in self.found.learners}
         if plan.late:
             _require_times(self.found)
         chosen = _choose(self.found.learners, plan.only)
@@ -122,8 +122,7 @@ class Run:
             go_on = (plan.resume or plan.regrade) and path.exists()
             results = Results(path, header, outputs, go_on=go_on, ready=self._start, attempts=plan.attempts)
             self.results = undo.enter_context(closing(results))
-            self.renamed = {} if plan.shard else self._find_renamed()
-            self.results.rename(self.renamed)
+            self._rename()
             self._prepare(chosen)
             undo.pop_all()
 
@@ -159,6 +158,8 @@ class Run:
         self.results.begin(
             {"course": self.course.title, "lessons": titles}, expected, self._describe_discovery(), parts=parts
         )
+        if self.renamed:
+            self.results.write_learners({*self.renamed.values()})
 
     def label(self, hand_in: str) -> str:
         """Return whose hand-in it is."""
@@ -214,33 +215,23 @@ class Run:
         hand_in = read_within_limits(learner, self.course.limits)
         return learner.mark(hand_in.digest), hand_in.when
 
-    def _find_absent(self) -> dict[str, str]:
-        """Return earlier hand-ins under ids that no learner has now, each with its learner."""
-        ids = {learner.id for learner in self.found.learners}
-        graded = sorted(self.results.store.learners().items())
-        return {name: learner for name, learner in graded if name not in ids and learner not in self._present}
-
-    def _find_present(self, learner: str) -> str:
-        """Return the id that a learner of before has now, if the roster knows both as one person's; else nothing."""
-        person = self.roster.find([learner]) if self.roster else None
-        return person.id if person and person.id in self._present else ""
-
-    def _find_renamed(self) -> dict[str, str]:
-        """Return the new id of each hand-in that was graded before a roster said whose it is."""
-        renamed: dict[str, str] = {}  # new: old
-        for name, learner in self._find_absent().items():
-            new = self._find_present(learner)
-            if new and (new := new + name.removeprefix(learner)) not in self.results.states:
-                renamed.setdefault(new, name)
-        return {old: new for new, old in renamed.items()}
+    def _rename(self) -> None:
+        """Give who was graded before the ids that they have now; `doubled` are those who have another result there."""
+        parts = self.plan.shard is not None  # of a class, which are joined by the ids that they have
+        found, left = ({}, []) if parts else find_renamed(self.results.owners, self.found.learners, self.roster)
+        self.results.rename(found)
+        self.renamed = {old: new for old, (new, _) in found.items()}
+        self.doubled = left
 
     def _find_earlier(self) -> dict[str, str]:
         """Return earlier hand-ins of learners who have none now, each with its learner.
 
-        Of one person's under two ids, of which one has a hand-in now, the other's does not count: `doubled` names it.
+        Of one person's under two ids the one that is not theirs now does not count.
         """
-        absent = self._find_absent()
-        self.doubled = [name for name, learner in absent.items() if self._find_present(learner)]
+        now = {name for one in self.found.learners for name in (one.id, one.learner)}
+        owners = self.results.store.owners() if self.results.states else {}
+        absent = {name: one.learner for name, one in owners.items() if name not in now and one.learner not in now}
+        self.doubled = [name for name in self.doubled if name in absent]
         doubled = {*self.doubled}
         return {name: learner for name, learner in absent.items() if name not in doubled}
 

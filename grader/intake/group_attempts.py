@@ -88,10 +88,10 @@ def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Lear
     found: list[Person | None] = []
     for one, known in zip(learners, by_address, strict=True):
         person = roster.find([one.id])
-        if person and person is not known:
-            if known or person.id in addressed or _is_contradicted(one, person, roster, named):
-                notes = (*one.notes, OF_ANOTHER.format(id=one.id))
-                one, person = replace(one, id=one.first.address or one.name, notes=notes), None
+        is_other = person and person is not known
+        if person and is_other and (known or person.id in addressed or _is_contradicted(one, person, roster, named)):
+            notes = (*one.notes, OF_ANOTHER.format(id=one.id))
+            one, person = replace(one, id=one.first.address or one.name, notes=notes), None
         noted.append(one)
         found.append(known or person)
     return noted, found

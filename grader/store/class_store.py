@@ -41,6 +41,10 @@ ON CONFLICT (id) DO UPDATE SET number = excluded.number, learner = excluded.lear
 OVERRIDE = "INSERT INTO overrides (id, lesson, score, says, by, at, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
 # a record counts for its own hand-in: thousands of results could else be stuffed in, at the cost of one record
 RECORD_OF = "SELECT record FROM results JOIN records USING (number, id) WHERE results.id = ?"
+OF_HAND_INS = ("records", "results", "overrides")
+WITH_OWNER = "json_set({}, '$.id', ?, '$.learner', ?, '$.name', ?)"
+RENAME_RECORDS = f"UPDATE records SET id = ?, record = {WITH_OWNER.format('record')} WHERE id = ?"
+RENAME_RESULT = f"UPDATE results SET id = ?, learner = ?, summary = {WITH_OWNER.format('summary')} WHERE id = ?"
 ORDER = "WHERE listed ORDER BY learner, attempt, id"
 
 
@@ -140,6 +144,15 @@ class State:
     at: str
     listed: bool  # in the class files
     again: bool  # a regrade has begun and is not done
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose a result is: the learner's id and name, and a digest of the account's address, as far as known."""
+
+    learner: str
+    name: str = ""
+    account: str = ""
 
 
 class ClassStore:
@@ -253,13 +266,19 @@ class ClassStore:
         """Note that these are to be graded again."""
         self._database.write_all([("UPDATE results SET again = 1 WHERE id = ?", (name,)) for name in hand_ins])
 
-    def rename(self, hand_ins: Mapping[str, str]) -> None:
-        """Give hand-ins other ids, old: new, with all that is kept of them; they are to be graded again under these."""
+    def rename(self, hand_ins: Mapping[str, tuple[str, Owner]]) -> None:
+        """Give hand-ins other ids and owners, by the old id, with all that is kept of them."""
         changes: list[tuple[str, tuple[object, ...]]] = []
-        for old, new in hand_ins.items():
-            changes += [(f"UPDATE {table} SET id = ? WHERE id = ?", (new, old)) for table in ("records", "overrides")]
-            changes += [("UPDATE results SET id = ?, digest = '', again = 1 WHERE id = ?", (new, old))]
-        self._database.write_all(changes)
+        for old in hand_ins:  # first out of the way: two may exchange theirs
+            changes += [(f"UPDATE {table} SET id = ? WHERE id = ?", (f"\0{old}", old)) for table in OF_HAND_INS]
+        for old, (new, owner) in hand_ins.items():
+            away, text = f"\0{old}", (new, owner.learner, owner.name)
+            changes += [
+                ("UPDATE overrides SET id = ? WHERE id = ?", (new, away)),
+                (RENAME_RECORDS, (new, *text, away)),
+                (RENAME_RESULT, (new, owner.learner, *text, away)),
+            ]
+        self._database.write_all([*changes, (FACT, (CHANGED, json.dumps(True)))])
 
     def results(self) -> list[Result]:
         """Return what is listed, without the records, ordered by learner and attempt."""
@@ -270,9 +289,10 @@ class ClassStore:
         """Return the summaries of what is listed, in that order."""
         return self._database.read(lambda row: parse(row[0]), f"SELECT summary FROM results {ORDER}", ())
 
-    def learners(self) -> dict[str, str]:
-        """Return the learner of each hand-in that was ever graded here, by id."""
-        return dict(self._database.read(lambda row: (str(row[0]), str(row[1])), "SELECT id, learner FROM results", ()))
+    def owners(self) -> dict[str, Owner]:
+        """Return the owner of each hand-in that was ever graded here, by id."""
+        query = "SELECT id, learner, json_extract(summary, '$.name', '$.account') FROM results ORDER BY id"
+        return self._database.convert(dict, self._database.read(_to_owner, query, ()))
 
     def records(self, parse: Callable[[str], T]) -> Iterator[T]:
         """Iterate over the records of what is listed, in that order; one is in memory at a time."""
@@ -319,6 +339,11 @@ def _with_own_files(states: list[tuple[str, State]]) -> dict[str, State]:
     if len(set(files)) < len(files):
         raise ValueError("two hand-ins have one name for their feedback")
     return dict(states)
+
+
+def _to_owner(row: tuple[Any, ...]) -> tuple[str, Owner]:
+    name, account = parse_json(row[2])
+    return str(row[0]), validated(Owner(str(row[1]), name or "", account or ""), Owner)
 
 
 def _to_state(row: tuple[Any, ...]) -> tuple[str, State]:

@@ -172,7 +172,7 @@ def test_a_roster_on_the_second_day_finds_the_results_of_the_first(instructor):
     (instructor.place / "in/ada/argmax_2d.py").unlink()
 
     said = instructor.types(*words, "--roster", "Grades.csv", "--resume")
-    assert "and now under the roster's: ada is 1001, alan is 1002." in said and "not among these" not in said
+    assert "and now under theirs: ada is 1001, alan is 1002." in said and "not among these" not in said
     results = json.loads((instructor.place / "results/results.json").read_text())
     scores = {one["id"]: {name: of["score"] for name, of in one["lessons"].items()} for one in results["submissions"]}
     assert scores == {
@@ -180,6 +180,62 @@ def test_a_roster_on_the_second_day_finds_the_results_of_the_first(instructor):
         "1002": {"moving_average": 4.0, "argmax_2d": 10.0},
     }
     assert "Graded before" not in instructor.types(*words, "--roster", "Grades.csv", "--resume")
+
+
+ZOE = {"quickzoe_1003_50_moving_average.py": SUMS, "quickzoe_1003_51_argmax_2d.py": PLACE}
+ANN = {"leeann_1001_60_moving_average.py": MEAN}
+CY = {"moecy_1009_70_moving_average.py": MEAN}
+
+
+@pytest.mark.parametrize("second", [ZOE | ANN | CY, ANN], ids=["all", "one"])
+@pytest.mark.parametrize("option", ["--resume", "--regrade"])
+def test_no_number_of_a_later_roster_gives_one_person_another_s_result(instructor, second, option):
+    """Zoe's number at the platform is Ann's in the list: each goes on with what is theirs, a human's word too."""
+    write(instructor.place, {"list.csv": "id,name\n1003,Ann Lee\n2001,Zoe Quick\n2003,Cy Moe\n"})
+    for name, files in {"first": ZOE | ANN | CY, "second": second}.items():
+        write(instructor.place / name, files)
+    words = ("--names", "canvas", "--course", "course", "--jobs", 1, "--out", "results")
+    instructor.types("run", "first", *words)
+    instructor.types("override", "results", "1003", "--lesson", "argmax_2d", "--score", 2, "--say", "Copied, by Zoe.")
+    said = instructor.types("run", "second", *words, "--roster", "list.csv", option)
+
+    assert "now under theirs: 1001 is 1003, 1003 is 2001, 1009 is 2003." in said and "lder than" not in said
+    results = json.loads((instructor.place / "results/results.json").read_text())
+    scores = {one["name"]: {name: of["score"] for name, of in one["lessons"].items()} for one in results["submissions"]}
+    assert scores == {
+        "Ann Lee": {"moving_average": 10.0, "argmax_2d": None},
+        "Zoe Quick": {"moving_average": 4.0, "argmax_2d": 2.0},
+        "Cy Moe": {"moving_average": 10.0, "argmax_2d": None},
+    }
+    assert [one["id"] for one in results["submissions"]] == ["1003", "2001", "2003"]
+    pages = {
+        one["name"]: (instructor.place / f"results/feedback/{one['feedback']}.html") for one in results["submissions"]
+    }
+    assert all(name in page.read_text() for name, page in pages.items())
+
+
+def test_what_a_human_said_goes_on_under_a_later_roster_s_ids(instructor):
+    """A run that begins anew keeps overrides, which are of people and not of numbers."""
+    write(instructor.place, {"list.csv": "id,name\n1003,Ann Lee\n2001,Zoe Quick\n"})
+    write(instructor.place / "in", ZOE | ANN)
+    words = ("run", "in", "--names", "canvas", "--course", "course", "--jobs", 1, "--out", "results")
+    instructor.types(*words)
+    instructor.types("override", "results", "1003", "--lesson", "argmax_2d", "--score", 2, "--say", "Copied, by Zoe.")
+    instructor.types(*words, "--roster", "list.csv")
+    assert "Zoe Quick (2001): argmax_2d: a human gave 2.0" in instructor.types("override", "results", "--list")
+
+
+def test_an_id_that_is_written_otherwise_on_the_second_day_is_the_same(instructor):
+    """Letters in another case or form are one person within a run, and from run to run."""
+    names = r"(?P<id>[^_]+)_(?P<file>.+)"
+    words = ("--names", names, "--course", "course", "--jobs", 1, "--out", "results", "--lessons", "moving_average")
+    write(instructor.place / "first", {"S1_moving_average.py": MEAN, "Zo\u00eb_moving_average.py": MEAN})
+    write(instructor.place / "second", {"s1_moving_average.py": MEAN, "Zoe\u0308_moving_average.py": MEAN})
+    instructor.types("run", "first", *words)
+    said = instructor.types("run", "second", *words, "--resume")
+    assert "S1 is s1" in said and "not among these" not in said
+    results = json.loads((instructor.place / "results/results.json").read_text())
+    assert [one["id"] for one in results["submissions"]] == ["Zoe\u0308", "s1"]
 
 
 def test_an_id_beside_the_roster_s_counts_once(instructor):

@@ -172,8 +172,8 @@ def test_a_platforms_gradebook_names_the_people_of_its_download(folder, roster, 
 def test_a_name_that_two_people_have_matches_neither(folder, roster):
     """By a name alone a hand-in is joined only where one person and one hand-in have it."""
     pattern = NamePattern.parse("moodle")
-    write(folder, {"Ann Lee_12_assignsubmission_file_/a.py": "", "Ann Lee_13_assignsubmission_file_/a.py": "",
-                   "Bob Poe_14_assignsubmission_file_/a.py": "", "Cy Moe_15_assignsubmission_file_/a.py": ""})  # fmt: skip
+    names = ("Ann Lee_12", "Ann Lee_13", "Bob Poe_14", "Cy Moe_15")
+    write(folder, {f"{name}_assignsubmission_file_/a.py": "" for name in names})
     people = "email,name\n14,Ann Lee\nb@x,Bob Poe\nc@x,Bob Poe\nd@x,Cy Moe\n"
     found = discover(folder, names=pattern, roster=roster(people))
 

@@ -147,7 +147,7 @@ def _announce(run: Run) -> None:
         ("Changed since they were graded; their results are of the earlier hand-in until --resume", some(run.changed)),
         ("Older than what was graded, whose result stays; --older takes them all the same", some(run.older)),
         ("Graded with another course or other settings, and not again: add their hand-ins", some(run.outdated)),
-        ("Graded before under another of the person's ids, and now under the roster's", _arrows(run.renamed)),
+        ("Graded before under another of the person's ids, and now under theirs", _arrows(run.renamed)),
         ("Graded before under another of a person's ids, and left out of the results", run.doubled),
         ("Left out, being nothing that is handed in", found.ignored),
         ("Without a hand-in", [one["name"] or one["id"] for one in run.missing]),
