@@ -1,7 +1,7 @@
 """A learner's result: what the store keeps, the files hold and every report shows.
 
     {"id", "learner", "name", "account", "together", "attempt", "late", "source", "feedback", "digest", "score",
-     "complete", "submitted", "when", "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
+     "complete", "submitted", "when", "times", "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
      "previous": null or {"score", "lessons": {LESSON: score}, "when"},
      "overrides": {LESSON: {"score", "says", "by", "when", "digest", "instead_of"}},
      "lessons": {LESSON: the object of `learn check --json`}}
@@ -43,6 +43,14 @@ DETAILS = ("notes", "lessons")  # what makes a record long
 
 
 @dataclass(frozen=True)
+class HandedIn:
+    """When something was handed in, in seconds since 1970 where that is known, and whether it is marked as late."""
+
+    when: float | None
+    late: bool
+
+
+@dataclass(frozen=True)
 class Previous:
     """The scores that the same work had before it was graded again."""
 
@@ -65,6 +73,7 @@ class Record:
     source: str = ""
     submitted: float | None = None  # orders hand-ins of one learner: a time, or a platform's number
     when: float | None = None  # it was handed in, in seconds since 1970, where that is known
+    times: Mapping[str, HandedIn] = field(default_factory=dict)  # of lessons, whose attempts may differ
     feedback: str = ""
     digest: str = ""
     score: float | None = None
@@ -90,6 +99,8 @@ class Record:
         known["previous"] = Previous(**previous) if previous else None
         overrides = data.get("overrides") or {}
         known["overrides"] = {name: Override(**_known_fields(Override, one)) for name, one in overrides.items()}
+        times = (data.get("times") or {}).items()
+        known["times"] = {name: HandedIn(**_known_fields(HandedIn, one)) for name, one in times}
         known["lessons"] = {name: lesson_from_json(name, lesson) for name, lesson in data["lessons"].items()}
         return cls(**known, redacted=bool(data.get("concealed")))
 
@@ -100,9 +111,14 @@ class Record:
             "notes": list(self.notes),
             "previous": dict(vars(self.previous)) if self.previous else None,
             "overrides": {name: dict(vars(override)) for name, override in self.overrides.items()},
+            "times": {name: dict(vars(one)) for name, one in self.times.items()},
             "lessons": {name: lesson.to_dict() for name, lesson in self.lessons.items()},
         }
         return data | {"concealed": True} if data.pop("redacted") else data
+
+    def handed_in(self, lesson: str = "") -> HandedIn:
+        """Return when a lesson came, or without one the newest of them, and whether it, or any, is marked as late."""
+        return self.times.get(lesson, HandedIn(self.when, self.late))
 
     def to_summary(self) -> dict[str, Any]:
         """Return the JSON object without its details: each lesson has its state and score only."""

@@ -24,6 +24,7 @@ from grader.judge.examination import Judge
 from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
 from grader.model.picture import Picture, pack_pictures
+from grader.record import HandedIn
 from grader.similarity import fingerprint
 from grader.submission import artefact_path, read_submission
 
@@ -62,13 +63,13 @@ class LearnerGrader:
             with TemporaryDirectory(dir=self.folder) as root, hand_in.takes_the_blame(learner.source):
                 found, prints = self._find_lessons(learner, hand_in, Path(root))
         if found:
-            results, counting = self._judge(found, prints)
+            results, folders = self._judge(found, prints)
             self.course.require()
         else:
-            results, counting = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons], set()
-        when, late = _time_of(learner, hand_in, counting)
+            results, folders = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons], {}
+        newest, times = _times_of(learner, hand_in, folders)
         record = make_record(
-            learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem, when=when, late=late
+            learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem, newest=newest, times=times
         )
         return GradedHandIn(record, prints, self.judge.launcher.layers if found else None)
 
@@ -99,8 +100,8 @@ class LearnerGrader:
             for one in matches[lesson.name]
         ], prints
 
-    def _judge(self, attempts: Sequence[Found], prints: dict[str, Any]) -> tuple[list[LessonResult], set[str]]:
-        """Return the result of each lesson, in their order, and the folders of the attempts that they are of.
+    def _judge(self, attempts: Sequence[Found], prints: dict[str, Any]) -> tuple[list[LessonResult], dict[str, str]]:
+        """Return the result of each lesson, in their order, and the folder of the attempt that it is of.
 
         Of several attempts at one lesson the best counts. Pictures are put beside the source in *prints*, which is the
         first attempt's, if that counts.
@@ -137,7 +138,7 @@ class LearnerGrader:
             if results[name] is result and name in prints:
                 prints[name]["pictures"] = pack_pictures(pictures)
         noted = {name: (NO_TIME,) if name in left_out else () for name in results}
-        counting = {folder for folder in folders.values() if folder is not None}
+        counting = {name: folder for name, folder in folders.items() if folder is not None}
         return [replace(one, notes=(*one.notes, *noted[name])) for name, one in results.items() if one], counting
 
     def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:
@@ -234,15 +235,11 @@ def _write_artefacts(
             hand_in.note(f"{lesson.name}: its weights are of {folder[:-1]}.")
 
 
-def _time_of(learner: Learner, hand_in: HandIn, counting: Collection[str]) -> tuple[float | None, bool]:
-    """Return when the newest attempt came that a result is of, and whether one of them was late.
-
-    What was handed in later and counts for nothing costs nobody points.
-    """
-    attempts = {"": (hand_in.when or learner.when, learner.late)}
-    attempts |= {one.folder: (one.when, one.late) for one in learner.earlier}
-    told = [attempts[folder] for folder in counting if folder in attempts] or [attempts[""]]
-    return max((when for when, _ in told if when is not None), default=None), any(late for _, late in told)
+def _times_of(learner: Learner, hand_in: HandIn, folders: Mapping[str, str]) -> tuple[HandedIn, dict[str, HandedIn]]:
+    """Return when the newest attempt came, and for each lesson the one that its result is of, by *folders*."""
+    newest = HandedIn(hand_in.when or learner.when, learner.late)
+    attempts = {"": newest} | {one.folder: HandedIn(one.when, one.late) for one in learner.earlier}
+    return newest, {name: attempts[folder] for name, folder in folders.items() if folder in attempts}
 
 
 class _PathLabels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from grader.intake.formats.repositories import BACKDATED
 from grader.intake.learner import Learner, printable
 from grader.intake.name_patterns import JUDGED, UNDECIDED
 from grader.model import LessonResult, Override
-from grader.record import GRADED_OTHERWISE, Previous, Record
+from grader.record import GRADED_OTHERWISE, HandedIn, Previous, Record
 
 LACKING = ("missing", "grader-error")
 MAX_KEPT_CHARS = 1 << 16  # of the source of one lesson, for pages that show it
@@ -59,16 +59,19 @@ def make_record(
     digest: str,
     notes: Iterable[str] = (),
     problem: str = "",
-    when: float | None = None,
-    late: bool | None = None,
+    newest: HandedIn | None = None,
+    times: Mapping[str, HandedIn] | None = None,
 ) -> Record:
     """Make the record of a hand-in from the results of all its lessons.
 
-    *when* and *late* are those of the attempts that the results are of; None: the newest one's.
+    *times* say when the attempts came that the results are of. What came later and counts for nothing costs nobody
+    points; where nothing counts the *newest* one's time is told.
 
     Notes that say which of several files was judged, or that dates do not fit, are a problem: a human should look.
     """
     notes = tuple(notes)
+    times = times or {}
+    came = _latest(times.values()) or newest or HandedIn(learner.when, learner.late)
     record = Record(
         id=learner.id,
         learner=learner.learner,
@@ -76,10 +79,11 @@ def make_record(
         account=learner.account,
         together=tuple(learner.together),
         attempt=learner.attempt,
-        late=learner.late if late is None else late,
+        late=came.late,
         source=learner.source,
         submitted=learner.submitted,
-        when=when or learner.when,
+        when=came.when,
+        times=times,
         feedback=learner.feedback,
         digest=digest,
         problem=problem,
@@ -147,6 +151,7 @@ def combine(new: Record, old: Record, when: str, attempts: str, *, otherwise: bo
         return replace(new, notes=(*new.notes, OF_ANOTHER_ACCOUNT))
     note = f"{OF_EARLIER} {when[:16].replace('T', ' ')}."
     results = []
+    times = dict(new.times)
     for name, now in new.lessons.items():
         before = old.lessons.get(name)
         kept = before and before.score is not None and (now.state == "missing" or attempts == "best")
@@ -154,14 +159,16 @@ def combine(new: Record, old: Record, when: str, attempts: str, *, otherwise: bo
             notes = [] if any(one.startswith(OF_EARLIER) for one in before.notes) else [note]
             notes += [GRADED_OTHERWISE] if otherwise else []
             now = replace(before, notes=tuple(dict.fromkeys((*before.notes, *notes))))
+            times[name] = old.handed_in(name)
         results.append(now)
-    fresh = {result is new.lessons[result.lesson] for result in results if result.state != "missing"}
-    if True not in fresh:
-        new = replace(new, when=old.when, late=old.late)  # of the new one nothing counts
-    elif False in fresh:  # of both something does: together they are as late as the later
-        times = [when for when in (new.when, old.when) if when is not None]
-        new = replace(new, when=max(times, default=None), late=new.late or old.late)
-    return with_lessons(new, results)
+    came = _latest(times.values()) or old.handed_in()
+    return with_lessons(replace(new, when=came.when, late=came.late, times=times), results)
+
+
+def _latest(times: Collection[HandedIn]) -> HandedIn | None:
+    """Return the latest of some times, and whether one is marked as late; None for no times."""
+    when = max((one.when for one in times if one.when is not None), default=None)
+    return HandedIn(when, any(one.late for one in times)) if times else None
 
 
 def with_overrides(record: Record, overrides: Mapping[str, Override]) -> Record:

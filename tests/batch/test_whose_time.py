@@ -68,6 +68,32 @@ def test_of_equal_scores_the_earlier_attempts_counts(tmp_path):
     assert once["when"] == twice["when"] < 1_795_300_000
 
 
+@pytest.mark.parametrize("days", ["one", "two"])
+def test_each_lesson_has_the_time_of_its_own_attempt(tmp_path, days):
+    """In a column of its own a lesson that came in time loses nothing, though another one came late."""
+    files = {"early_argmax_2d": ANSWERS["argmax_2d"], "late_moving_average": ANSWERS["moving_average"]}
+    if days == "one":
+        grade(tmp_path / "in", tmp_path / "out", **files)
+    else:
+        for file in files:
+            grade(tmp_path / file, tmp_path / "out", "--resume", **{file: files[file]})
+    write(tmp_path, {"hw.toml": 'out = "out"\n[late]\ndue = 2026-11-20\nper_day = 0.1\n'})
+    write(tmp_path, {"grades.csv": "Student,ID,Homework (1)\nPoints Possible,,10\nAnn,1,\n"})
+
+    def points(*words: str) -> str:
+        files = ("hw.toml", "--canvas", tmp_path / "grades.csv", "--out", tmp_path / "up.csv")
+        arguments = ["export", tmp_path / files[0], *files[1:], "--assignment", "Homework", "--force", *words]
+        done = CliRunner().invoke(grader, [*map(str, arguments)])
+        assert done.exit_code == 0, done.output
+        return (tmp_path / "up.csv").read_text().splitlines()[-1].rpartition(",")[2]
+
+    assert (points("--lesson", "argmax_2d"), points("--lesson", "moving_average"), points()) == (
+        "10.00",
+        "0.00",
+        "0.00",
+    )
+
+
 def test_a_later_run_that_keeps_all_keeps_the_time(tmp_path):
     """A hand-in that only says thank you leaves an earlier one's result, and when that came."""
     before = grade(tmp_path / "one", tmp_path / "out", early_argmax_2d=ANSWERS["argmax_2d"])

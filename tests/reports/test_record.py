@@ -22,6 +22,7 @@ def test_what_is_written_is_what_was_read():
             "together": [],
             "submitted": None,
             "when": None,
+            "times": {},
             "feedback": file_name(data["feedback"], MAX_NUMBERED_BYTES),
         }
         assert json.loads(json.dumps(Record.from_json(data).to_json())) == json.loads(json.dumps(same))

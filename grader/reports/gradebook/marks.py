@@ -71,6 +71,7 @@ def make_marks(
     own: list[Mark] = []
     shared: list[Mark] = []
     for record in records:
+        came = record.handed_in(rule.lesson)
         mark = Mark(
             record.id,
             record.learner,
@@ -79,8 +80,8 @@ def make_marks(
             *_share(record, rule),
             _note(record, rule),
             _comment(record, rule),
-            record.when,
-            record.late,
+            came.when,
+            came.late,
         )
         own.append(mark)
         shared += [replace(mark, id=other, learner=other, name="") for other in record.together if finished]
