@@ -4,9 +4,32 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+def forget_typed() -> None:
+    """Drop what was typed before anything asked for it: it answers no question that comes now."""
+    import termios
+
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+@contextmanager
+def shown_again(show: Callable[[], None]) -> Iterator[None]:
+    """Call `show` when the shell lets us go on after Ctrl-Z: nothing that was asked stands on the screen any more."""
+    number = getattr(signal, "SIGCONT", None)  # Windows has none
+    if number is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, lambda *_: show())
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 class Keyboard:

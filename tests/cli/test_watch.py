@@ -201,6 +201,18 @@ def test_keys_call_commands_and_come_back(workspace: Path, watching: Watching) -
     assert watching.end() == 0
 
 
+def test_what_a_key_shows_stays_until_it_is_read(watching: Watching) -> None:
+    """Enter typed before it is there does not lead back, nor does Ctrl-Z, after which the way back is told again."""
+    watching.type("h\n")
+    watching.wait_for(r"learn hint argmax_2d[\s\S]*Enter goes back to the screen")
+    time.sleep(0.5)  # by then it reads what is typed
+    os.kill(watching.process.pid, signal.SIGTSTP)
+    os.kill(watching.process.pid, signal.SIGCONT)
+    assert "\x1b[?1049h" not in watching.wait_for("Enter goes back to the screen")
+    watching.type("\n")
+    watching.wait_for(r"checks failed[\s\S]*q quit")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_terminal_is_given_back_whatever_ends_it(watching: Watching, number: signal.Signals) -> None:
     """Ctrl-C and a signal leave the screen and the terminal as they were."""

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ from grader.course.learner_copy import passed_words
 from grader.files import is_file
 from grader.model import Lesson
 from grader.terminal.console import has_reader, make_layout, put, signs, wrap, wrap_error
-from grader.terminal.keyboard import Keyboard
+from grader.terminal.keyboard import Keyboard, forget_typed, shown_again
 from grader.terminal.screen import Screen
 from grader.terminal.text import capitalize, clean, score_text
 
@@ -49,6 +49,7 @@ QUIT = ("q", "\x04")
 PAGED = ("c", "w", "p")  # what takes the verdict's place, a page at a time
 NO_PICTURE = "This lesson has no picture.\n"
 NOTHING_DRAWN = "Nothing could be drawn of this; the verdict says why.\n"
+GO_BACK = "Enter goes back to the screen "
 NONE_LEFT = "There is no other lesson that you have not solved.\n"
 PATIENT_SECONDS = 3.0  # of a check, before it is told what it may be waiting for
 STATE = "10.0 / 10, 10 more"  # as long as it gets where a page is shown
@@ -239,14 +240,12 @@ class _Watch:
         assert self.screen is not None
         handlers: dict[signal.Signals, Any] = {signal.SIGTERM: end_as_ctrl_c}
         handlers |= {signal.SIGTSTP: self._stop_for_a_while, signal.SIGWINCH: self._draw_again}
-        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-        try:
-            self._enter()
-            yield
-        finally:
-            self._leave()
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        with _handling(handlers):
+            try:
+                self._enter()
+                yield
+            finally:
+                self._leave()
 
     def _enter(self) -> None:
         if self.screen:
@@ -296,23 +295,33 @@ class _Watch:
         """Run another command of `learn` in the terminal, then return to the screen."""
         self._leave()
         put(f"$ learn {command}")
-        usual = {signal.SIGINT: signal.SIG_IGN, signal.SIGTSTP: signal.SIG_DFL}  # Ctrl-C there is for the command
-        before = {number: signal.signal(number, handler) for number, handler in usual.items()}
-        try:
-            course = str(self.work.run.context.course.root)
-            subprocess.run(
-                [sys.executable, "-P", "-c", PROGRAM, *command.split()],
-                env={**os.environ, "SELFATTEND_COURSE": course},
-                check=False,
-            )
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-        self._wait_for_enter()
-
-    def _wait_for_enter(self) -> None:
-        if self.screen:
-            put()
-            click.prompt("Enter goes back to the screen", default="", show_default=False, prompt_suffix=" ")
+        with _handling({signal.SIGTSTP: signal.SIG_DFL}):
+            with _handling({signal.SIGINT: signal.SIG_IGN}):  # Ctrl-C there is for the command
+                course = str(self.work.run.context.course.root)
+                subprocess.run(
+                    [sys.executable, "-P", "-c", PROGRAM, *command.split()],
+                    env={**os.environ, "SELFATTEND_COURSE": course},
+                    check=False,
+                )
+            if self.screen:
+                self._wait_for_enter()
         self._enter()
         self._draw()
+
+    @staticmethod
+    def _wait_for_enter() -> None:
+        forget_typed()  # or the page that was asked for would be gone before it is read
+        put()
+        with shown_again(lambda: click.echo(GO_BACK, nl=False)):
+            click.prompt(GO_BACK.rstrip(), default="", show_default=False, prompt_suffix=" ")
+
+
+@contextmanager
+def _handling(handlers: Mapping[signal.Signals, Any]) -> Iterator[None]:
+    """Answer signals so for a while, then as before."""
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
