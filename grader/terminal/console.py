@@ -162,16 +162,19 @@ def show_paged(text: str, pager: bool, is_part: bool = False) -> None:
 
 def _page(text: str, is_part: bool) -> None:
     """Show a text through the pager, which says how to leave; after a part something else comes."""
-    wanted, leave = ("REX", "q ends this part") if is_part else ("R", "q leaves")
+    wanted, leave = ("REXK", "q ends this part") if is_part else ("RK", "q leaves")
     os.environ["LESS"] = _for_less(os.environ.get("LESS", ""), wanted, leave)
     os.environ.setdefault("LESSSECURE", "1")  # no key of it writes a file or starts a program
-    with _without_ctrl_z():
+    with _signals_of_a_pager():
         click.echo_via_pager(text, color=has_colour())
 
 
 @contextmanager
-def _without_ctrl_z() -> Iterator[None]:
-    """Let nothing stop us either while a pager is shown that cannot be stopped: the shell would take its keys."""
+def _signals_of_a_pager() -> Iterator[None]:
+    """Let nothing stop us while a pager is shown that cannot be stopped: the shell would take its keys.
+
+    Ctrl-C ends the pager, then whatever has called it: click would go on.
+    """
     import signal  # here, and below: most commands page nothing
     import threading
 
@@ -179,17 +182,25 @@ def _without_ctrl_z() -> Iterator[None]:
     if number is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(number, signal.SIG_IGN)
+    pressed: list[int] = []
+    handlers: dict[Any, Any] = {
+        number: signal.SIG_IGN,
+        signal.SIGINT: lambda pressed_now, _: pressed.append(pressed_now),
+    }
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(number, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _for_less(options: str, wanted: str, leave: str) -> str:
     """Add options for less, and a prompt that says how to leave, unless there is one.
 
-    R shows colours, E leaves at the end of the text, X leaves it on the screen.
+    R shows colours, K leaves at Ctrl-C, E at the end of the text, and X leaves it on the screen.
     """
     new = [option for option in wanted if option not in options.partition("-P")[0]]
     options = "".join(f"-{option} " for option in new) + options

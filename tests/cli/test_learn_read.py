@@ -72,6 +72,17 @@ def test_a_reader_may_leave_at_a_question(tmp_path, asking, key, code):
     assert "Answer" not in rest and "Traceback" not in rest and ended == code
 
 
+@pytest.mark.skipif(not shutil.which("less"), reason="no less: apt-get install less")
+def test_ctrl_c_leaves_from_a_page_too(tmp_path, asking):
+    """Also where further parts would come; nothing more is asked."""
+    with Terminal("read", "mean", cwd=tmp_path, course=asking, rows=6) as terminal:
+        terminal.until("q ends this part")
+        terminal.interrupt()
+        rest, code = terminal.end()
+
+    assert code == 130 and "Stopped." in rest and "Your guess" not in rest
+
+
 def test_nobody_is_asked_in_a_pipe_or_for_the_whole(tmp_path, asking):
     """A pipe and `--whole` show all at once, with a line above each answer."""
     piped = learn("read", "mean", cwd=tmp_path, course=asking).stdout

@@ -543,6 +543,20 @@ def test_ctrl_c_says_how_to_go_on(workspace):
         assert terminal.until("\n> ") == shown
 
 
+def test_a_question_is_shown_again_after_ctrl_z(workspace):
+    """With what was typed so far, which the shell's line has pushed away."""
+    with in_terminal(workspace, "topic0", *ALL, "--predict", "5") as terminal:
+        asked = terminal.until("\n> ")
+        terminal.type("?")
+        terminal.until("?")
+        time.sleep(0.5)  # by then it waits for the next key
+        terminal.process.send_signal(signal.SIGCONT)
+        again = terminal.until("\n> ?")
+        terminal.type("\r")
+        terminal.until("Enter goes on")
+    assert asked.split("1 of 5")[1] in again
+
+
 def test_no_begins_another(workspace):
     """n at the offer ends the old sitting as it stands: it is not offered again."""
     workspace.learn("quiz", "topic0", stdin="?\n")

@@ -14,6 +14,7 @@ from contextlib import suppress
 import click
 
 from grader.terminal.console import is_terminal, paint, put, width, wrap
+from grader.terminal.keyboard import shown_again
 
 MORE = "-- Enter shows the rest -- "
 STOP_KEY = "q"
@@ -27,6 +28,7 @@ class Prompter:
     def __init__(self) -> None:
         self.interactive = is_terminal(sys.stdin) and is_terminal(sys.stdout)
         self._rows = 0  # printed since the last answer
+        self._shown: list[str] = []  # since the screen was cleared
         if self.interactive:
             _enable_line_editing()
         elif reconfigure := getattr(sys.stdin, "reconfigure", None):
@@ -38,7 +40,7 @@ class Prompter:
             click.echo(CLEAR, nl=False, color=True)
         else:
             put()
-        self._rows = 0
+        self._rows, self._shown = 0, []
 
     @property
     def _can_move_cursor(self) -> bool:
@@ -52,6 +54,7 @@ class Prompter:
                 self._pause()
             put(line)
             self._rows += rows
+            self._shown.append(line)
 
     def end(self, lines: list[str]) -> None:
         """Print the last lines, without pausing."""
@@ -67,7 +70,8 @@ class Prompter:
         if self.interactive:
             sys.stdout.flush()
             try:
-                return input(prompt)
+                with shown_again(lambda: self._show_again(prompt)):
+                    return input(prompt)
             except EOFError:
                 put()
                 raise
@@ -76,6 +80,10 @@ class Prompter:
         line = read_line()
         put(line)
         return line
+
+    def _show_again(self, prompt: str) -> None:
+        """Show what was asked below what the shell has said since, and what of an answer was typed."""
+        click.echo("\n".join(["", *self._shown[-screen_rows() + 2 :], prompt + _typed()]), nl=False, color=True)
 
     def forget_answer(self) -> None:
         """Clear the row where an answer was typed, so that what is printed next stands in its place."""
@@ -120,6 +128,12 @@ def read_line() -> str:
     if not line:
         raise EOFError
     return line.rstrip("\r\n")
+
+
+def _typed() -> str:
+    """Return what stands at the prompt so far, where that is known."""
+    readline = sys.modules.get("readline")
+    return str(readline.get_line_buffer()) if readline else ""
 
 
 def _list_keys(answers: dict[str, str]) -> str:
