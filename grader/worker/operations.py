@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import copy
 import gc
+import re
 import sys
 import time
 import traceback
@@ -327,8 +328,11 @@ def _with_caret(error: SyntaxError) -> str:
     """Return the line that Python could not parse, with a caret under the column."""
     line = (error.text or "").rstrip("\n")
     column = max(0, (error.offset or 1) - 1)
+    if isinstance(error, IndentationError):  # of which Python marks the line's beginning or its end
+        column = len(line) - len(line.lstrip())
     if column <= len(line) <= MAX_LINE_CHARS and line:
-        return f"{line}\n{' ' * column}^"
+        before = re.sub(r"[^\t]", " ", line[:column])
+        return f"{line}\n{before}^".expandtabs(4)
     return line[:MAX_LINE_CHARS]
 
 

@@ -97,6 +97,20 @@ def test_a_file_that_is_no_python(workspace):
     assert "-v" not in done.stdout
 
 
+@pytest.mark.parametrize(("body", "under"), [
+    ("    a = 1\n\tb = 2\n", "b"),
+    ("\ta = grid[0\n", "["),
+    ("        a = 1\n    b = 2\n", "b"),
+])  # fmt: skip
+def test_the_caret_stands_under_what_python_cannot_read(workspace, body, under):
+    """Also in a line that is indented by tabs, and where the indentation itself is wrong."""
+    answer(workspace, "argmax_2d", f"def argmax_2d(grid):\n{body}")
+    shown = learn("check", "argmax_2d", cwd=workspace).stdout.splitlines()
+    caret = next(number for number, line in enumerate(shown) if line.strip() == "^")
+
+    assert shown[caret - 1][shown[caret].index("^")] == under
+
+
 @pytest.mark.parametrize(("arguments", "said"), [
     (("argmax_2d", "--file", "nowhere.py"), "no such file"),
     (("argmax_2d", "--file", "."), "folder"),
