@@ -49,7 +49,7 @@ def debug_first_failure(
     say(f"The check that fails: {found[0].says}")
     say("You stand at the first line of the call that it made. n: next line, p NAME: print, q: quit.")
     say("c: run on; if the call raises an error, you stand at the line that raised it.")
-    say("Here your code runs without isolation, as `python` would run it.")
+    say("Here your code runs without isolation, as `python` would run it. Starting ...")
     _replay_in_child(pickle.dumps((course.arrays, lesson, submission, found[0])))
 
 

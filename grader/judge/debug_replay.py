@@ -34,9 +34,16 @@ class Failure:
 
 
 def replay(file: str) -> None:
-    """Carry out the requests in `file`, which `debug_check` wrote."""
+    """Carry out the requests in `file`, which `debug_check` wrote; Ctrl-C ends it where pdb does not take it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    print()
+    print(flush=True)
+    try:
+        _replay(file)
+    except KeyboardInterrupt:
+        print("\nStopped.")
+
+
+def _replay(file: str) -> None:
     arrays, lesson, submission, failure = pickle.loads(Path(file).read_bytes())
     import_array_library(arrays)
     host = ModuleHost(_load(lesson.name, submission), lesson.forbids)

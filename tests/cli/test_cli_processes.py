@@ -98,6 +98,7 @@ def test_the_debugger_stands_at_the_failing_call(workspace):
     text, code = in_a_terminal("check", "argmax_2d", "--pdb", cwd=workspace, keys=("(Pdb)", "p type(grid)\nc\n"))
 
     assert code == 1
+    assert "--pdb" not in text  # what runs is no next step
     assert "without isolation" in text
     assert "argmax_2d.py(2)argmax_2d()" in text
     assert "numpy.ndarray" in text
@@ -114,6 +115,17 @@ def test_leaving_the_debugger_is_no_result(workspace, key):
     assert code == 1
     assert "You left the debugger." in text
     assert "The call returned" not in text
+
+
+def test_ctrl_c_while_the_debugger_starts_is_no_traceback(workspace):
+    """A file that takes long to load, as PyTorch does, is left in peace and in one line."""
+    slow = "import sys, time\nif 'pdb' in sys.modules:\n    print('loading', flush=True)\n    time.sleep(60)\n"
+    answer(workspace, "argmax_2d", f"{slow}\n\ndef argmax_2d(grid):\n    return None\n")
+    text, code = in_a_terminal("check", "argmax_2d", "--pdb", cwd=workspace, keys=("loading", "\x03"))
+
+    assert code == 1
+    assert "Stopped." in text
+    assert "Traceback" not in text
 
 
 @pytest.mark.slow

@@ -84,7 +84,7 @@ def command(
         lessons = ()
     if file is not None:
         require_there(context, file, "check")
-    run = CheckRun(context, context.progress(), device, choose_seed(context, seed), as_json, verbose)
+    run = CheckRun(context, context.progress(), device, choose_seed(context, seed), as_json, verbose, debug)
     chosen = _every_lesson(context) if everything else _choose_lessons(run, lessons, file)
     for lesson in chosen:
         _add(run, lesson, _file_of(context, lesson, file, lessons), several=len(chosen) > 1)

@@ -28,6 +28,7 @@ class CheckRun:
     seed: int
     as_json: bool
     verbose: bool
+    debug: bool = False
     jobs: list[tuple[Lesson, Submission, int]] = field(default_factory=list)
     results: list[LessonResult] = field(default_factory=list)
     elsewhere: dict[str, Path] = field(default_factory=dict)  # by lesson: no file of the workspace's
@@ -95,7 +96,8 @@ def _can_trace(lesson: Lesson, file: Path, state: str) -> bool:
 def fit_suggestions(run: CheckRun, result: LessonResult) -> LessonResult:
     lesson = run.context.course.lessons[result.lesson]
     result = _suggest_next_lesson(run, result)
-    fitted = [_fit_suggestion(run, lesson, each, result.state) for each in result.suggestions]
+    useful = [each for each in result.suggestions if not (run.debug and each.command.endswith(" --pdb"))]
+    fitted = [_fit_suggestion(run, lesson, each, result.state) for each in useful]
     return replace(result, suggestions=tuple(sorted(fitted, key=lambda each: each.command == give_up(lesson))))
 
 

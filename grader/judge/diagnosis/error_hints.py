@@ -54,7 +54,7 @@ HINTS = tuple(Hint(*row) for row in (
      "Look for a missing operator, comma or bracket, and for a keyword used as a name."),
     # --- what ends or leaves the program
     (r"BdbQuit|breakpoint\(\) stops nowhere", "`breakpoint()` has no terminal here.",
-     "Take it out and use `learn check LESSON --pdb`."),
+     "Take it out and use `learn check --pdb`, which stops at the call that fails."),
     (r"SystemExit|KeyboardInterrupt", "Your code ends the whole program.", "Take out `exit()`: return a value."),
     (r"RecursionError", "A function calls itself without end.",
      "Look for a function that has the name of what it should call."),
