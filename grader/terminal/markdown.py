@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,6 +24,7 @@ from grader.terminal.layout import make_console
 if TYPE_CHECKING:
     from markdown_it.token import Token as Piece
 
+MIN_COLUMNS = 12  # of the last column of a block of text
 MAX_COLUMNS = 88  # of text; source code takes the terminal's width
 
 # Only named colours and no background: both dark and light themes make them readable.
@@ -81,6 +84,15 @@ def _render(content: RenderableType, columns: int) -> str:
     return "\n".join(line.rstrip() for line in capture.get().strip("\n").split("\n")) + "\n"
 
 
+def _fold(line: str, room: int) -> str:
+    """Fold a line that is too long below the column, parted by two spaces, in which it leaves the room."""
+    starts = [part.start() for part in re.finditer(r"\S(?:\S| (?! ))*", line)]
+    start = max([each for each in starts if each <= room - MIN_COLUMNS], default=0)
+    if len(line) <= room or not start:
+        return line
+    return line[:start] + f"\n{' ' * start}".join(textwrap.wrap(line[start:], room - start, break_on_hyphens=False))
+
+
 class _Code(CodeBlock):
     """A block of code, indented by two; a block of its output has a word above it."""
 
@@ -96,7 +108,10 @@ class _Code(CodeBlock):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.is_output:
             yield Text("  output:", "dim")
-        yield Padding(_python(str(self.text), self.lexer_name), (0, 0, 0, 2))
+        code = str(self.text)
+        if self.lexer_name != "python":  # a table, say, or an output
+            code = "\n".join(_fold(line, options.max_width - 2) for line in code.split("\n"))
+        yield Padding(_python(code, self.lexer_name), (0, 0, 0, 2))
 
 
 class _Heading(Heading):

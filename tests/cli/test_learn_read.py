@@ -92,3 +92,12 @@ def test_nobody_is_asked_in_a_pipe_or_for_the_whole(tmp_path, asking):
     assert re.search(r"Guess one!\n+--- What it prints ---\n\nAnswer one\.\n", piped)
     assert piped.endswith("learn check mean\n")
     assert whole.partition("Guess")[2] == piped.partition("Guess")[2]
+
+
+def test_a_line_that_is_too_long_goes_on_below_its_last_column(tmp_path):
+    """In a narrow terminal what is folded of a table stands under it, and not at the line's beginning."""
+    table = "```\nq      (T, d)    one row for every query\nw      (T, S)    short\n```\n"
+    course = make_course(tmp_path / "wide", {"lessons/core/mean.md": front("mean") + table})
+    done = learn("read", "mean", "--whole", cwd=tmp_path, course=course, COLUMNS="40")
+
+    assert "  q      (T, d)    one row for every\n                   query\n" in done.stdout
