@@ -96,7 +96,7 @@ class CourseMagics(Magics):
             example = 'show("LESSON")' if request["do"] == "show" else f"%{request['do']} LESSON"
             print(f"Which lesson? {example}")
             return {}
-        cells = self._shell.history_manager.input_hist_raw[1:]  # so that cell 3 of a message is In [3]
+        cells = self._shell.history_manager.input_hist_raw[1:]  # so that cell [3] of a message is In [3]
         answer = self.judge.ask(lesson=str(lesson), cells=cells, **request)
         if "trouble" in answer:
             print(answer["trouble"])

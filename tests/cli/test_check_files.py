@@ -34,7 +34,7 @@ def test_a_notebook_is_checked_for_each_lesson_that_it_defines(workspace, tmp_pa
 
     raises = "# mine\ndef argmax_2d(grid):\n    return grid.nothing"
     notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in (cells[0], raises)]}))
-    assert "line 3 of cell 2" in " ".join(learn("check", str(notebook), "-v", cwd=workspace).stdout.split())
+    assert "line 3 of code cell 2" in " ".join(learn("check", str(notebook), "-v", cwd=workspace).stdout.split())
 
     for text, why in (("{}", "it has no cells"), (json.dumps({"cells": []}), "defines no function of a lesson")):
         notebook.write_text(text)

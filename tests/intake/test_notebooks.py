@@ -159,7 +159,7 @@ def test_a_cell_that_is_no_python_says_so_when_its_function_is_called():
 
     assert names["good"]() == 1 and names["twice"]() == 2 and names["end"]() == 3
     for name in ("bad", "Worse"):
-        with pytest.raises(SyntaxError, match="line 2 of cell 2: "):
+        with pytest.raises(SyntaxError, match="line 2 of code cell 2: "):
             names[name](1, dim=2)
     notes = converted(*cells)[1]
     assert [note.split(" was")[0] for note in notes[:3]] == ["Code cell 2", "Code cell 3", "Code cell 4"]
@@ -175,13 +175,26 @@ def test_lines_tell_the_cell_and_the_line():
             names["f"](1)
         except ZeroDivisionError as error:
             assert traceback.extract_tb(error.__traceback__)[-1].lineno == line
-        assert f"line {line - 200 if not blank else 1002} is line 2 of cell 1" in notes[-1]
+        assert f"line {line - 200 if not blank else 1002} is line 2 of code cell 1" in notes[-1]
     linecache.clearcache()
 
 
 def test_a_header_that_nobody_wrote_for_a_cell_is_none():
     """A number of thousands of digits is no fault of ours."""
     assert CellPlaces(f"# --- code cell {'9' * 6000} ---\nx = 1\n").find(2) is None
+
+
+def test_a_cell_has_the_number_that_the_notebook_shows():
+    """`[7]` stands beside it, wherever it stands; its place counts where it was not run, or another has that number."""
+    numbered = [7, None, 3, 3, True, 10**9]
+    cells = [
+        {"cell_type": "code", "source": f"def f{place}(): pass", "execution_count": number}
+        for place, number in enumerate(numbered, 1)
+    ]
+    source = notebook_to_module.to_source(json.dumps({"cells": cells}).encode())
+    places = [CellPlaces(source).find(100 * place + 1) for place in range(1, 7)]
+
+    assert places == [(name, 1) for name in ("cell [7]", *(f"code cell {place}" for place in range(2, 7)))]
 
 
 def test_texts_name_the_cell_in_place_of_the_module():
@@ -195,10 +208,10 @@ def test_texts_name_the_cell_in_place_of_the_module():
         "line 302 of work.ipynbs, sketches/work.ipynb:302",
     )
     assert CellPlaces(source).tell_in(told, "work.ipynb") == (
-        "ZeroDivisionError on line 2 of cell 3.\n    return 1 / 0",
-        "`f`: Line 1 of cell 2 is right: your `x`. Line 2 of cell 3 is where it goes wrong (in pass 2 of 3)",
-        "`f`: Line 2 of cell 3 is the first that differs",
-        "ValueError: line 302 is too long\n  line 2 of cell 3, in f\n  other-work.ipynb:302 in f\n  work.ipynb:1",
+        "ZeroDivisionError on line 2 of code cell 3.\n    return 1 / 0",
+        "`f`: Line 1 of code cell 2 is right: your `x`. Line 2 of code cell 3 is where it goes wrong (in pass 2 of 3)",
+        "`f`: Line 2 of code cell 3 is the first that differs",
+        "ValueError: line 302 is too long\n  line 2 of code cell 3, in f\n  other-work.ipynb:302 in f\n  work.ipynb:1",
         told[4],
     )
     assert CellPlaces("def f(): pass").tell_in(told, "work.ipynb") == told

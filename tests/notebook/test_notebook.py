@@ -226,7 +226,7 @@ def test_the_judge_gives_page_text_and_pictures(torch_judge: CellJudge, monkeypa
     assert "vega-lite" in picture["spec"]["$schema"] and "expected" in picture["text"]
     assert ElementTree.fromstring(picture["svg"]).tag.endswith("svg")
     broken = torch_judge.ask(do="show", lesson="softmax", cells=["def softmax(x, dim):\n    return y +"])
-    assert "SyntaxError: line 2 of cell 1: " in broken["pictures"][0]["text"]
+    assert "SyntaxError: line 2 of cell [1]: " in broken["pictures"][0]["text"]
     monkeypatch.setenv("SELFATTEND_COURSE", str(ROOT))  # of the one that is started next
     torch_judge.start().kill()
     assert "has ended" in torch_judge.ask(do="check", lesson="softmax", cells=cells, function="")["trouble"]
@@ -240,17 +240,17 @@ def test_shapes_stand_beside_the_lines_of_cells(torch_judge: CellJudge) -> None:
     answer = torch_judge.ask(do="trace", lesson="softmax", cells=cells)
     lines = [line.split() for line in answer["text"].split("\n")]
     assert (
-        ["cell", "1"] in lines
-        and ["cell", "2"] in lines
+        ["cell", "[1]"] in lines
+        and ["cell", "[2]"] in lines
         and "softmax: on this call the answer is wrong" in answer["text"]
     )
-    made = {line[0]: line for line in lines[lines.index(["cell", "2"]) :] if line}
+    made = {line[0]: line for line in lines[lines.index(["cell", "[2]"]) :] if line}
     assert made["3"][1:4] == ["e", "=", "power(x)"] and "e (" in " ".join(made["3"])
     assert made["4"][1:7] == ["return", "e", "/", "e.sum()", "<", "2"] and "bool" in made["4"]
     text = "".join(
         ElementTree.fromstring(f"<p>{answer['html'].partition('</style>')[2]}</p>".replace("<br>", "")).itertext()
     )
-    assert "cell 2" in text and "e / e.sum() < 2" in text and "<script" not in answer["html"]
+    assert "cell [2]" in text and "e / e.sum() < 2" in text and "<script" not in answer["html"]
     broken = torch_judge.ask(do="trace", lesson="softmax", cells=["def softmax(): pass"])
     assert "Nothing was made before that" in broken["text"] and "Nothing was made before that" in broken["html"]
 
@@ -260,9 +260,9 @@ def test_a_verdict_names_lines_by_their_cells(torch_judge: CellJudge) -> None:
     above = "import torch\ndef power(x):\n    return torch.exp(x)"
     begin = "%%check softmax\ndef softmax(x, dim=-1):\n    e = power(x)\n"
     for end, place in (
-        ("    return e / e.sum() < 2", "Line 4 of cell 2 is where it goes wrong"),
-        ("    return e / undefined", "line 4 of cell 2, in softmax"),
-        ("    return e /", "SyntaxError: line 4 of cell 2: invalid syntax"),
+        ("    return e / e.sum() < 2", "Line 4 of cell [2] is where it goes wrong"),
+        ("    return e / undefined", "line 4 of cell [2], in softmax"),
+        ("    return e /", "SyntaxError: line 4 of cell [2]: invalid syntax"),
     ):
         answer = torch_judge.ask(do="check", lesson="softmax", cells=[above, begin + end], function="")
         assert place in " ".join(answer["html"].split())

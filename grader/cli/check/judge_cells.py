@@ -177,9 +177,9 @@ def _view_call(call: TracedCall, source: str, others: Set[str]) -> dict[str, Any
     from grader.intake.notebook.cell_places import CellPlaces
     from grader.judge.tracing.shape_words import describe_ending, describe_letters, describe_line
 
-    places, cells = CellPlaces(source), dict[int, list[dict[str, Any]]]()
+    places, cells = CellPlaces(source), dict[str, list[dict[str, Any]]]()
     for number, text in find_lines(call, source, others).items():
-        cell, line = places.find(number) or (0, number)
+        cell, line = places.find(number) or ("", number)
         cells.setdefault(cell, []).append({"number": line, "text": text, "notes": describe_line(call, number)})
     return {"ending": describe_ending(call), "letters": describe_letters(call), "cells": cells}
 

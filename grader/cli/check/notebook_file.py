@@ -38,8 +38,8 @@ def read_cells(cells: Sequence[str], lesson: str) -> Submission:
     """
     from grader.intake.notebook.join_cells import LEFT_OUT
 
-    notebook = {"cells": [{"cell_type": "code", "source": code} for code in cells]}
-    found = _to_submission(json.dumps(notebook).encode(), "notebook", lesson)
+    run = [{"cell_type": "code", "source": code, "execution_count": number} for number, code in enumerate(cells, 1)]
+    found = _to_submission(json.dumps({"cells": run}).encode(), "notebook", lesson)
     return replace(found, notes=tuple(note for note in found.notes if LEFT_OUT not in note))
 
 

@@ -91,15 +91,15 @@ def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str
         yield wrap("It has no `def` whose lines could be watched. Write it as one, a line for each step.", 2)
     firsts = {number for number, text in lines.items() if text.lstrip().startswith("def ")}
     column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - 7, 20)) + 2
-    places, cell = CellPlaces(source), 0
+    places, cell = CellPlaces(source), ""
     yield ""
     for number, text in lines.items():
         beside = _margin(call, number, width() - column - 5)
         if number in firsts and number > min(lines):
             yield ""
-        before, (cell, shown) = cell, places.find(number) or (0, number)
+        before, (cell, shown) = cell, places.find(number) or ("", number)
         if cell != before:
-            yield paint(f"     cell {cell}", "quiet")
+            yield paint(f"     {cell}", "quiet")
         numbered = f"{shown:>3}  {text}"
         if beside and len(text) <= column - 2:
             numbered = f"{numbered:<{column + 5}}{beside.pop(0)}"

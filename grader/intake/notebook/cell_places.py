@@ -1,19 +1,20 @@
 """Where a line of a notebook's module stands: in which code cell, and there in which line.
 
-Whoever has the notebook open never sees the module: for them line 204 of it is line 4 of cell 2.
+Whoever has the notebook open never sees the module: for them line 204 of it is line 4 of the cell beside which `[2]`
+stands. A cell that was not run has no number there, and is the second code cell.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 NUMBERED = "Its lines are numbered by code cell: "
-HEADER = "# --- code cell {} ---"
-_HEADER = re.compile(HEADER.format(r"(\d{1,9})"))
+HEADER = "# --- {} ---"
+_HEADER = re.compile(HEADER.format(r"(code cell \d{1,9}|cell \[\d{1,9}\])"))
 # as tracebacks name a line, as explanations do, and as it is said where right ends
 _NAMED = (
     r"(?<![-\w/.])(?:{0}:(?P<at>\d{{1,9}})(?P<inside>(?= in ))?"
@@ -26,15 +27,15 @@ class CellPlaces:
 
     def __init__(self, source: str) -> None:
         found = [(line, _HEADER.fullmatch(text)) for line, text in enumerate(source.split("\n"), 1)]
-        self._cells: Sequence[tuple[int, int]] = [(line, int(match[1])) for line, match in found if match]
+        self._cells: Sequence[tuple[int, str]] = [(line, match[1]) for line, match in found if match]
 
-    def find(self, line: int) -> tuple[int, int] | None:
-        """Return the number of the cell and the line in it."""
-        at = bisect_right(self._cells, (line - 1, 1 << 31)) - 1  # the header's own line is in no cell
+    def find(self, line: int) -> tuple[str, int] | None:
+        """Return the name of the cell and the line in it."""
+        at = bisect_left(self._cells, (line,)) - 1  # the header's own line is in no cell
         return (self._cells[at][1], line - self._cells[at][0]) if at >= 0 else None
 
     def tell_in(self, told: Any, path: str) -> Any:
-        """Return a text, or what has texts within, with "line 4 of cell 2" where it names a line of the module."""
+        """Return a text, or what has texts within, with "line 4 of cell [2]" where it names a line of the module."""
         if isinstance(told, str):
             return re.sub(_NAMED.format(re.escape(path)), self._tell, told)
         if isinstance(told, tuple):
@@ -45,5 +46,5 @@ class CellPlaces:
 
     def _tell(self, named: re.Match[str]) -> str:
         place = self.find(int(named["line"] or named["at"]))
-        said = "{2} {1} of cell {0}".format(*place, named["word"] or "line") if place else named[0]
+        said = "{2} {1} of {0}".format(*place, named["word"] or "line") if place else named[0]
         return said + ("," if place and named["inside"] is not None else "")

@@ -5,7 +5,7 @@ error; a module of everything would fail with the first of them. So these are ta
 functions and classes, and statements that set a name that a function uses. Each may fail without harm to the rest. A
 cell that is no Python is left out; what it would define says so when called.
 
-Line numbers show the cell: with 100 lines a cell, line 302 is line 2 of code cell 3.
+Line numbers show the cell: with 100 lines a cell, line 302 is line 2 of the third code cell.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from __future__ import annotations
 
 
 class _NotebookCell:
-    def __init__(self, number):
-        self.number = number
+    def __init__(self, name):
+        self.name = name
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, trace):
         if isinstance(error, (Exception, SystemExit)):
-            print(f"Code cell {self.number} of the notebook: {kind.__name__}: {error}")
+            print(f"{self.name} of the notebook: {kind.__name__}: {error}")
             return True
 """
-GUARD = re.compile(r"^with _NotebookCell\(\d+\):(?: |$)", re.MULTILINE)
+GUARD = re.compile(r"^with _NotebookCell\('[^'\n]*'\):(?: |$)", re.MULTILINE)
 
 
-def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
+def as_module(codes: Sequence[str], names: Sequence[str], note: Callable[[str], None]) -> str:
     """Return a module with the definitions of these cells; *note* is called with what is left out."""
-    cells = [read_cell(number, code) for number, code in enumerate(codes, 1)]
+    cells = [read_cell(number, *cell) for number, cell in enumerate(zip(codes, names, strict=True), 1)]
     for cell in cells:
         if cell.error:
-            note(f"Code cell {cell.number} {LEFT_OUT} ({cell.error}).")
+            note(f"{cell.name.capitalize()} {LEFT_OUT} ({cell.error}).")
     units = [unit for cell in cells for unit in cell.units]
     mark_taken(units)
     imports = _imports(cells)
@@ -60,11 +60,11 @@ def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
     written = [_write_cell(cell, sure) if not cell.error else _failing_stubs(cell, defined) for cell in cells]
     lines = [*PREAMBLE.split("\n"), *imports]
     stride = _stride([lines, *written])
-    if stride:
-        note(f"{NUMBERED}line {stride + 2} is line 2 of cell 1.")
+    if stride and cells:
+        note(f"{NUMBERED}line {stride + 2} is line 2 of {cells[0].name}.")
     for cell, text in zip(cells, written, strict=True):
         lines += [""] * (cell.number * stride - 1 - len(lines))
-        lines += [HEADER.format(cell.number), *text]
+        lines += [HEADER.format(cell.name), *text]
     return "\n".join(lines) + "\n"
 
 
@@ -102,7 +102,7 @@ def _stride(written: Sequence[Sequence[str]]) -> int:
 def _failing_stubs(cell: Cell, defined: Iterable[str]) -> list[str]:
     """Return definitions that fail with the reason, for what only a cell that is no Python defines."""
     where, colon, what = cell.error.partition(": ") if cell.error.startswith("line ") else ("", "", cell.error)
-    why = repr(f"{where}{' of ' if colon else ''}cell {cell.number}: {what}")
+    why = repr(f"{where}{' of ' if colon else ''}{cell.name}: {what}")
     lines = []
     for kind, name in dict.fromkeys(DEFINITION.findall("\n".join(cell.lines))):
         if name in defined or keyword.iskeyword(name) or not name.isidentifier():
@@ -126,7 +126,11 @@ def _imports(cells: Sequence[Cell]) -> list[str]:
 def _guard(cell: Cell, unit: Unit) -> list[str]:
     """Return simple statements on the same lines, in a block that absorbs errors."""
     first, *rest = cell.lines[unit.first - 1 : unit.last]
-    return [f"with _NotebookCell({cell.number}): {first}", *rest]
+    return [f"{_header(cell)} {first}", *rest]
+
+
+def _header(cell: Cell) -> str:
+    return f"with _NotebookCell({cell.name.capitalize()!r}):"
 
 
 def _write_cell(cell: Cell, sure: frozenset[str]) -> list[str]:
@@ -141,7 +145,7 @@ def _write_cell(cell: Cell, sure: frozenset[str]) -> list[str]:
             if unit.is_simple:
                 inner = _guard(cell, unit)
             elif (moved := _indent(inner)) is not None:
-                header, inner = [f"with _NotebookCell({cell.number}):"], moved
+                header, inner = [_header(cell)], moved
         lines += [""] * (unit.first - 1 - len(header) - len(lines))
         lines += [*header, *inner]
     return lines

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from grader.intake.notebook.join_cells import as_module
@@ -21,6 +22,9 @@ _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax
 _PYTHON_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun|check)\b")
 
 
+MAX_NUMBER = 1_000_000  # of a cell: nobody has run so many
+
+
 class NotebookError(Exception):
     """The notebook cannot be read; the text is a sentence for readers of the results."""
 
@@ -30,19 +34,35 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None) -> st
 
     A notebook with more code than a file may have gives a source that is too large as well. Raises NotebookError.
     """
-    cells = code_cells(raw)
+    found = _code_cells(raw)
+    cells = [_code(cell) for cell in found]
     if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
         return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
-    return as_module([to_python(code) for code in cells], note)
+    return as_module([to_python(code) for code in cells], _name_cells(found), note)
 
 
 def code_cells(raw: bytes) -> list[str]:
     """Return the code of a notebook, cell by cell. Raises NotebookError."""
+    return [_code(cell) for cell in _code_cells(raw)]
+
+
+def _code_cells(raw: bytes) -> list[dict[str, Any]]:
     content = _parse(raw)
     language = _language(content)
     if language != "python":
         raise NotebookError(f"The notebook is written in {language}, not in Python.")
-    return [_code(cell) for cell in _cells(content) if cell.get("cell_type") == "code"]
+    return [cell for cell in _cells(content) if cell.get("cell_type") == "code"]
+
+
+def _name_cells(cells: Sequence[dict[str, Any]]) -> list[str]:
+    """Name each code cell by the number that the notebook shows beside it; by its place if it has none of its own."""
+    shown = [cell.get("execution_count", cell.get("prompt_number")) for cell in cells]
+    numbers = [each if type(each) is int and 0 < each < MAX_NUMBER else 0 for each in shown]
+    cells_with = Counter(numbers)
+    return [
+        f"cell [{number}]" if number and cells_with[number] == 1 else f"code cell {place}"
+        for place, number in enumerate(numbers, 1)
+    ]
 
 
 def _parse(raw: bytes) -> dict[str, Any]:

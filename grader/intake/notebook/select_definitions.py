@@ -40,13 +40,14 @@ class Cell:
 
     number: int
     lines: list[str]
+    name: str = ""  # as people find it
     units: list[Unit] = field(default_factory=list)
     error: str = ""
 
 
-def read_cell(number: int, code: str) -> Cell:
+def read_cell(number: int, code: str, name: str = "") -> Cell:
     """Split a cell into units of statements, or say what is wrong with it. Nothing is run."""
-    cell = Cell(number, code.split("\n"))
+    cell = Cell(number, code.split("\n"), name)
     try:
         tree = parse(code)
         with warnings.catch_warnings():
