@@ -262,6 +262,7 @@ def test_a_verdict_names_lines_by_their_cells(torch_judge: CellJudge) -> None:
     for end, place in (
         ("    return e / e.sum() < 2", "Line 4 of cell [2] is where it goes wrong"),
         ("    return e / undefined", "line 4 of cell [2], in softmax"),
+        ("    return e / undefined", "raises an error (line 4 of cell [2]): NameError"),
         ("    return e /", "SyntaxError: line 4 of cell [2]: invalid syntax"),
     ):
         answer = torch_judge.ask(do="check", lesson="softmax", cells=[above, begin + end], function="")

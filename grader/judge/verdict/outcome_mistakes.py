@@ -38,7 +38,7 @@ ADVICE = {  # on what is regular in wrong answers, by its kind
     "not-repeatable": "Keep nothing between calls, and draw nothing at random.",
     SHARED: "Keep on `self` what belongs to an object, set in `__init__`: nothing on the class, and nothing global.",
 }
-_TRACEBACK_LINE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # as `describe_error` writes it
+_TRACEBACK_LINE = re.compile(r"^  \S.*:\d+( in |$)")  # as `describe_error` writes it; of a notebook too
 
 
 def name_load_error(error: LearnerError) -> Named:
