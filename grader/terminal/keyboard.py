@@ -21,15 +21,31 @@ def forget_typed() -> None:
 @contextmanager
 def shown_again(show: Callable[[], None]) -> Iterator[None]:
     """Call `show` when the shell lets us go on after Ctrl-Z: nothing that was asked stands on the screen any more."""
-    number = getattr(signal, "SIGCONT", None)  # Windows has none
+    number = getattr(signal, "SIGTSTP", None)  # Windows has none
     if number is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(number, lambda *_: show())
+
+    def stop(*_: object) -> None:
+        _stop_as_usual(number)
+        signal.signal(number, stop)
+        show()
+
+    before = signal.signal(number, stop)
     try:
         yield
     finally:
         signal.signal(number, before)
+
+
+def _stop_as_usual(number: signal.Signals) -> None:
+    """Stop until the shell lets us go on, then have the terminal as it was: the shell lets it show keys by itself."""
+    import termios
+
+    attributes = termios.tcgetattr(sys.stdin.fileno())
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, attributes)
 
 
 class Keyboard:

@@ -207,7 +207,6 @@ def test_what_a_key_shows_stays_until_it_is_read(watching: Watching) -> None:
     watching.wait_for(r"learn hint argmax_2d[\s\S]*Enter goes back to the screen")
     time.sleep(0.5)  # by then it reads what is typed
     os.kill(watching.process.pid, signal.SIGTSTP)
-    os.kill(watching.process.pid, signal.SIGCONT)
     assert "\x1b[?1049h" not in watching.wait_for("Enter goes back to the screen")
     watching.type("\n")
     watching.wait_for(r"checks failed[\s\S]*q quit")

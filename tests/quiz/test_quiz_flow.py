@@ -550,7 +550,7 @@ def test_a_question_is_shown_again_after_ctrl_z(workspace):
         terminal.type("?")
         terminal.until("?")
         time.sleep(0.5)  # by then it waits for the next key
-        terminal.process.send_signal(signal.SIGCONT)
+        terminal.process.send_signal(signal.SIGTSTP)
         again = terminal.until("\n> ?")
         terminal.type("\r")
         terminal.until("Enter goes on")

@@ -71,10 +71,12 @@ class Prompter:
             sys.stdout.flush()
             try:
                 with shown_again(lambda: self._show_again(prompt)):
-                    return input(prompt)
+                    typed = input(prompt)
             except EOFError:
                 put()
                 raise
+            self._shown.append(prompt + typed)
+            return typed
         click.echo(prompt, nl=False)
         sys.stdout.flush()
         line = read_line()
@@ -89,6 +91,7 @@ class Prompter:
         """Clear the row where an answer was typed, so that what is printed next stands in its place."""
         if self._can_move_cursor:
             click.echo(CLEAR_ROW_ABOVE, nl=False, color=True)
+        del self._shown[-1:]
 
     def choose(self, prompt: str, answers: dict[str, str], default: str = "", *, can_stop: bool = False) -> str:
         """Ask until one of `answers` (what may be typed, in lower case) is typed, and return its meaning.
@@ -117,7 +120,7 @@ class Prompter:
                 raise EOFError
 
     def _pause(self) -> None:
-        input(MORE)
+        self._shown.append(MORE + input(MORE))
         self.forget_answer()
         self._rows = 0
 
