@@ -5,6 +5,8 @@ from __future__ import annotations
 from grader.errors import UnknownLesson
 from grader.model import Course, Lesson
 
+NEAR = 0.8  # of names that differ by a letter or two
+
 
 def aliases(course: Course) -> dict[str, str]:
     """Map former lesson names to the names of today."""
@@ -65,10 +67,18 @@ def _key(name: str) -> str:
     return last.lower().removesuffix(".py").replace("-", "_").replace(" ", "_")
 
 
-def _nearest_names(key: str, names: dict[str, str]) -> list[str]:
+def lesson_meant(course: Course, name: str) -> str:
+    """Return the one lesson whose name is nearly this, as after a slip of the hand; empty if there is none."""
+    near = _nearest_names(_key(name), {known: known for known in course.lessons}, (NEAR,))
+    return near[0] if len(near) == 1 else ""
+
+
+def _nearest_names(key: str, names: dict[str, str], cutoffs: tuple[float, ...] = (NEAR, 0.6)) -> list[str]:
+    """Return the lessons with the nearest names; where some are very near, none of the others."""
     import difflib  # here: only a mistyped name needs it
 
-    return list(dict.fromkeys(names[close] for close in difflib.get_close_matches(key, names)))
+    found = (difflib.get_close_matches(key, names, cutoff=cutoff) for cutoff in cutoffs)
+    return list(dict.fromkeys(names[close] for close in next(filter(None, found), [])))
 
 
 def _explain_unknown(name: str, guesses: dict[str, str], *, ambiguous: bool) -> str:

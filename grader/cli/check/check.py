@@ -19,6 +19,7 @@ from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option, json_option
 from grader.cli.run_command import NOT_YET, OUR_FAULT
 from grader.course.course_files import digest, require_unchanged
+from grader.course.find_lesson import lesson_meant
 from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError, SubmissionError, UnknownLesson, UsageError, WorkspaceError
 from grader.files import is_file, is_same_file
@@ -160,7 +161,9 @@ def _lesson_of(context: CourseContext, file: Path) -> Lesson:
     except UnknownLesson:
         raise UsageError(
             f'"{file.name}" is not named after a lesson: say which lesson it is your work on',
-            next_step=command_line("learn", "check", "LESSON", "--file", str(file)),
+            next_step=command_line(
+                "learn", "check", lesson_meant(context.course, file.name) or "LESSON", "--file", str(file)
+            ),
         ) from None
 
 
