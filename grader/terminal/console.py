@@ -162,7 +162,7 @@ def show_paged(text: str, pager: bool, is_part: bool = False) -> None:
 
 def _page(text: str, is_part: bool) -> None:
     """Show a text through the pager, which says how to leave; after a part something else comes."""
-    wanted, leave = ("REXK", "q ends this part") if is_part else ("RK", "q leaves")
+    wanted, leave = ("REXK", "q ends this part") if is_part else ("RK", "q stops")
     os.environ["LESS"] = _for_less(os.environ.get("LESS", ""), wanted, leave)
     os.environ.setdefault("LESSSECURE", "1")  # no key of it writes a file or starts a program
     with _signals_of_a_pager():

@@ -223,13 +223,13 @@ def test_code_what_it_prints_and_names_are_told_apart(tmp_path):
 def test_a_list_longer_than_the_terminal_is_paged(tmp_path):
     """What comes next stands below, where it is seen; a list that fits stays on the screen."""
     with Terminal("list", cwd=tmp_path, course=TINY, rows=3) as terminal:
-        terminal.until("space goes on, b back, q leaves")
+        terminal.until("space goes on, b back, q stops")
         terminal.type("q")
         shown, code = terminal.end()
         assert "Next  " in shown and code == 0
     with Terminal("list", cwd=tmp_path, course=TINY) as terminal:
         shown, code = terminal.end()
-        assert "argmax_2d" in shown and "q leaves" not in shown and code == 0
+        assert "argmax_2d" in shown and "q stops" not in shown and code == 0
 
 
 def test_the_end_of_a_lesson_says_where_to_write_and_what_checks_it_once(tmp_path, workspace):

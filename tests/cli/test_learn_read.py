@@ -26,10 +26,10 @@ def test_an_answer_is_hidden_until_it_is_asked_for(tmp_path, asking, options):
         if not options and shutil.which("less"):
             terminal.until("space goes on, b back, q ends this part")  # the question below asks all the same
             terminal.type("    ")
-        shown = terminal.until("q leaves: ")
+        shown = terminal.until("q stops ")
         assert "Guess one!" in shown and "Answer" not in shown
         terminal.type("a guess\r")
-        shown = terminal.until("q leaves: ")
+        shown = terminal.until("q stops ")
         assert "--- What it prints ---" in shown and "Answer one." in shown and "Guess two!" in shown
         assert "Answer two." not in shown
         terminal.type("\r")
@@ -44,7 +44,7 @@ def test_a_question_stands_once_and_its_answer_below_the_guess(tmp_path):
     course = make_course(tmp_path / "asking", {"lessons/core/mean.md": front("mean") + (40 * "A line.\n\n" + asks) * 2})
     with Terminal("read", "mean", cwd=tmp_path, course=course) as terminal:
         shown = read_to_the_question(terminal)
-        below = terminal.until("Enter reads on; q leaves: ")
+        below = terminal.until("Enter goes on, q stops ")
         terminal.type("\r")
         shown += read_to_the_question(terminal)
         last, code = terminal.end()
@@ -56,7 +56,7 @@ def read_to_the_question(terminal: Terminal) -> str:
     """Page to the end of a part and guess; return what was shown."""
     paged = terminal.until("q ends this part")
     terminal.type("    ")
-    asked = terminal.until("Your guess, or Enter alone; q leaves: ")
+    asked = terminal.until("Your guess, or Enter alone; q stops ")
     terminal.type("mine\r")
     return paged + asked
 
@@ -65,7 +65,7 @@ def read_to_the_question(terminal: Terminal) -> str:
 def test_a_reader_may_leave_at_a_question(tmp_path, asking, key, code):
     """q, Ctrl-D and Ctrl-C end without the answer and without a traceback."""
     with Terminal("read", "mean", "--no-pager", cwd=tmp_path, course=asking) as terminal:
-        terminal.until("q leaves: ")
+        terminal.until("q stops ")
         terminal.interrupt() if key == "\x03" else terminal.type(key)
         rest, ended = terminal.end()
 

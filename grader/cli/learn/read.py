@@ -72,10 +72,10 @@ def _ask_and_show(parts: Sequence[tuple[str, str]], pager: bool) -> None:
     for number, (answer, text) in enumerate(parts):
         text, question = _cut_question(text) if number + 1 < len(parts) else (text, "")
         if number:
-            _ask(prompter, f"Your guess, or Enter alone; {STOP_KEY} leaves: ")
+            _ask(prompter, f"Your guess, or Enter alone; {STOP_KEY} stops ")
             _show_answer(prompter, answer, pager)
             if is_paged(text, pager):  # which would scroll the answer away
-                _ask(prompter, f"Enter reads on; {STOP_KEY} leaves: ")
+                _ask(prompter, f"Enter goes on, {STOP_KEY} stops ")
         show_paged(text, pager, len(parts) > 1)
         if question and is_paged(text, pager):
             put()  # the page may have been left before its end
