@@ -14,8 +14,20 @@ from grader.intake.learner import Entry
 
 DATES = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
 MIN_SECONDS = 1e9  # in September 2001: a smaller number, such as 30112026, is no count of seconds
-TIMES = tuple(f"{date} {time}" for time in ("%I%M %p", "%H%M") for date in DATES)
 _HOUR_AND_MINUTE = re.compile(r"\d{4}-\d\d-\d\d\D\d\d-\d\d")  # in ISO's forms the last two would be a time zone
+_COMPACT_DAY = re.compile(r"^(\d{4})(\d\d)(\d\d)(?=\D)")
+_BEFORE_ZONE = re.compile(r"(?<=:\d\d)\s+(?=(?:Z|[+-]\d\d(?::?\d\d)?)$)")
+_HALF = r"(?:\s*([ap])(?:\.?\s?m)?\.?)?"  # of a day: pm, p.m., p. m., p
+# One letter at most, as T, h, à and 年: two may be the half of a day.
+_BETWEEN = r"(?!\d)[\W_]{0,3}[^\W\d_ap]?[\W_]{0,3}"
+_IN_CLOCK = rf"(?!\s+[-+])(?!\D*\+){_BETWEEN}"  # what has a sign after a blank is a zone
+_NUMBERS = re.compile(
+    rf"[\W_]*(\d{{4}}){_BETWEEN}(\d\d?){_BETWEEN}(\d\d?)(?:"
+    rf"{_BETWEEN}(\d\d?)(?:{_IN_CLOCK}(\d\d?)(?:{_IN_CLOCK}(\d\d?))?)?{_HALF})?"
+    r"\s?[hms日时時点分秒]?[\W_]*",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(rf"(.*\b\d{{4}})\W+(?:at )?(\d\d?)(?::?(\d\d))?{_HALF}\s*", re.IGNORECASE)
 _BLACKBOARD = re.compile(r"(.+?_.+?)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
 _LIKE_A_TIME = re.compile(r"\d.*(?:[AP]M|\d)$")
 _BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+)")
@@ -141,31 +153,45 @@ PLATFORMS = {
 def parse_time(text: str) -> float | None:
     """Return a time in seconds since 1970, in this machine's time zone unless the text has one; None for no time.
 
-    Read are a number of seconds of `MIN_SECONDS` at least, a year, month and day with or without a time, with anything
-    between them, and the forms of `TIMES`.
+    Read are a number of seconds of `MIN_SECONDS` at least, a year, month and day with or without a time, with almost
+    anything between them, and the forms of `DATES` with a time. What stands behind it and is not understood makes it no
+    time: a half of the day or a zone that is dropped would make another of it.
     """
-    if not _HOUR_AND_MINUTE.fullmatch(text.strip()):
+    text = _BEFORE_ZONE.sub("", _COMPACT_DAY.sub(r"\1-\2-\3", text.strip()))
+    if not _HOUR_AND_MINUTE.fullmatch(text):
         with suppress(ValueError, OverflowError):
-            return datetime.fromisoformat(text.strip()).timestamp()
-    if is_number(text.strip()) and len(text.strip()) < 12:
+            return datetime.fromisoformat(text).timestamp()
+    if is_number(text) and len(text) < 12:
         return float(text) if float(text) >= MIN_SECONDS else None
-    numbers = [int(number) for number in re.findall(r"\d+", text)]
-    try:
-        if 3 <= len(numbers) <= 6 and 1970 <= numbers[0] <= 9999 and not re.search("[^\\W\\d_]{2}", text):
-            year, month, day, hour, minute, second = (*numbers, 0, 0, 0)[:6]
-            return datetime(year, month, day, hour, minute, second).timestamp()
-    except (ValueError, TypeError, OverflowError):
-        return None
+    if found := _NUMBERS.fullmatch(text):
+        *numbers, half = found.groups()
+        return _local_time([int(number or 0) for number in numbers], half)
     return _parse_words(text)
 
 
 def _parse_words(text: str) -> float | None:
-    """Return a time in one of the forms of `TIMES`; None for any other text."""
-    words = " ".join(re.sub(r"[,.:]|\bat\b", lambda sign: "" if sign[0] == ":" else " ", text).split())
-    for form in TIMES:
+    """Return a time that follows a date in one of the forms of `DATES`; None for any other text."""
+    if not (found := _WORDS.fullmatch(text)):
+        return None
+    date, hour, minute, half = found.groups()
+    for form in DATES:
         with suppress(ValueError):
-            return datetime.strptime(words, form).timestamp()
+            day = datetime.strptime(" ".join(re.sub("[,.]", " ", date).split()), form)
+            return _local_time([day.year, day.month, day.day, int(hour), int(minute or 0)], half)
     return None
+
+
+def _local_time(numbers: list[int], half: str | None) -> float | None:
+    """Return the seconds since 1970 of a year, month, day, hour and so on; None where there is no such time."""
+    year, month, day, hour, minute, second = (*numbers, 0, 0, 0)[:6]
+    if half and not 1 <= hour <= 12:
+        return None
+    if half:
+        hour = hour % 12 + 12 * (half in "pP")
+    try:
+        return datetime(year, month, day, hour, minute, second).timestamp() if year >= 1970 else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def is_number(text: str) -> bool:

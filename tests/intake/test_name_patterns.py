@@ -171,18 +171,6 @@ def test_a_download_without_a_name_of_blackboard_is_told(folder):
         discover(folder, names=NamePattern.parse("blackboard"), attempts="all")
 
 
-@pytest.mark.parametrize("text, expected", [
-    ("2026-11-20-10-05", "2026-11-20T10:05"), ("2026-11-20_10-00", "2026-11-20T10:00"),
-    ("2026-11-20-10-00-00", "2026-11-20T10:00"), ("20261120T100000", "2026-11-20T10:00"), ("2026.11.20", "2026-11-20"),
-    ("2026_11_20 at 10:00", None), ("Nov 20, 2026 1000 AM", "2026-11-20T10:00"),
-    ("20 Nov 2026 2200", "2026-11-20T22:00"), ("2026-02-30", None), ("draft", None), ("", None), ("9" * 40, None),
-    ("2026-11-20T10:00:00+01:00", "2026-11-20T09:00+00:00"),
-])  # fmt: skip
-def test_times_are_read_as_people_and_platforms_write_them(text, expected):
-    """Numbers in the order year, month, day, or an English month; what is no time is none."""
-    assert parse_time(text) == (parse_time(expected) if expected else None)
-
-
 @pytest.mark.parametrize("expression, names, newest", [
     (r".+_(?P<id>[a-z]+)_attempt_(?P<attempt>[\d-]+)_(?P<file>.+)",
      ["H_ann_attempt_2026-11-20-10-00-00_a.py", "H_ann_attempt_2026-11-19-12-00-00_a.py"], 0),
