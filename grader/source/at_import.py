@@ -26,7 +26,7 @@ DECORATORS = frozenset({
 BASES = frozenset({
     "abc.ABC", "abc.ABCMeta", "collections.OrderedDict", "collections.UserDict", "collections.UserList",
     "typing.Generic", "typing.NamedTuple", "typing.Protocol", "typing.TypedDict", "threading.Thread",
-    "json.JSONEncoder",
+    "json.JSONEncoder", "unittest.TestCase",
 })
 # fmt: on
 ANNOTATED = {ast.arg: "annotation", ast.FunctionDef: "returns", ast.AsyncFunctionDef: "returns"}

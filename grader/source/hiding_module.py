@@ -239,6 +239,10 @@ class HidingModule(ModuleNames):
         return not (is_own or id(lookup) in self.named or id(lookup) in self._of_layers)
 
     @cached_property
+    def _bases(self) -> set[int]:
+        return {id(base) for node in self._nodes if isinstance(node, ast.ClassDef) for base in node.bases}
+
+    @cached_property
     def _local_uses(self) -> set[int]:
         """Where a function reads what it binds itself: a number called `m`, in a file that imports math as m."""
         return {id(use) for scope in function_scopes(self.tree) for use in scope.local_uses(self._path)}
@@ -246,6 +250,8 @@ class HidingModule(ModuleNames):
     def _place(self, node: ast.AST) -> str:
         """Return the hiding place that a node names, if it does not only lead to another."""
         path = "" if id(node) in self.harmless else self._path(node)
+        if path in BASES and id(node) in self._bases:  # of an own class; in other hands it may do more
+            return ""
         if path and isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) and isinstance(node, ast.Attribute):
             return "" if path.startswith("torch.backends.") else path  # what a library has is made another: no setting
         if path and self._takes_any_object(path, node):

@@ -336,6 +336,9 @@ INNOCENT = {
     "torch.backends.cudnn.deterministic = True\nif '..' not in sys.path:\n    sys.path.append('..')\n"
     "sys.path.insert(0, os.path.dirname(__file__))\ndef softmax(x, dim=-1):\n    return torch.exp(x)\n"
     "x = torch.ones(2)\nprint(softmax(x) - torch.softmax(x, -1))\n",
+    "tests of unittest": "import unittest, torch\nfrom unittest import TestCase\nclass T(unittest.TestCase):\n"
+    "    def test_sum(self):\n        pass\nclass U(TestCase):\n    def test_same(self):\n"
+    "        x = torch.ones(2)\n        self.assertTrue(torch.equal(softmax(x), torch.softmax(x, -1)))\n",
     "its own class": "def softmax(x, dim=-1):\n    y = map(lambda each: type(each), [x])\n"
     "    return type(x)(x), isinstance(x, type), x.__class__, type(x) is int, y, type(list(x))\n",
 }  # fmt: skip
@@ -354,6 +357,16 @@ def test_a_module_that_is_handed_on_is_told_so():
     call = find("import torch\ndef softmax(x, dim=-1, xp=torch):\n    return xp.exp(x)\n")
 
     assert call is not None and call.says.startswith("It hands on `torch` itself, as a value, behind which a call")
+
+
+def test_a_class_of_unittest_that_is_no_base_hides_a_call():
+    """Handed on it may run anything, and so may `unittest.main`; what a test that is run puts in is followed."""
+    test = "import torch, unittest\nPUT = {}\nclass T(unittest.TestCase):\n"
+    test += "    def test(self):\n        PUT[0] = torch.softmax\n"
+    uses = "def softmax(x, dim=-1):\n    return PUT[0](x, dim)\n"
+
+    assert all(find(test + ANSWER + use).hides for use in ("K = unittest.TestCase\n", "unittest.main()\n"))
+    assert find(test + uses + "T('test').debug()\n").name == "softmax"
 
 
 @pytest.mark.parametrize("case", PUT_IN)
