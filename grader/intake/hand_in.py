@@ -11,7 +11,7 @@ import io
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,7 +22,7 @@ from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.git import GitError
 from grader.intake.formats.repositories import read_repository
 from grader.intake.formats.tar import read_tar
-from grader.intake.formats.zip_member import ArchiveError, read_zip
+from grader.intake.formats.zip_member import ArchiveError, is_own, parts_of, read_zip, why_refused
 from grader.intake.learner import Entry, Learner, printable, shorten
 from grader.intake.limits import (
     LIBRARY_FOLDERS,
@@ -35,11 +35,14 @@ from grader.intake.limits import (
     is_noise,
     is_read,
     is_source,
+    kind_of,
     limit_for,
     plain_name,
     why_too_long,
 )
 from grader.intake.name_patterns import JUDGED
+from grader.intake.notebook.notebook_to_module import NotebookError
+from grader.intake.notebook.written_files import written_files
 
 MAX_NOTES = 20
 NEWEST = "handed in/"  # before folders of the newest attempt that are called as an earlier one's is
@@ -152,6 +155,8 @@ def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
             _read_whole(learner, hand_in)
         else:
             _read_parts(learner.entries, hand_in)
+    with hand_in.takes_the_blame(learner.source):
+        _add_written(hand_in)
     if all(map(is_artefact, hand_in.files)) and not hand_in.problem:
         with hand_in.takes_the_blame(learner.source):
             hand_in.problem = explain_unreadable(learner, hand_in.notes)
@@ -159,6 +164,27 @@ def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
     for earlier in learner.earlier:
         _add_earlier(earlier, hand_in)
     return hand_in
+
+
+def _add_written(hand_in: HandIn) -> None:
+    """Add the files that cells of its notebooks write, each beside its notebook. Raises HandInFull."""
+    for path, content in list(hand_in.files.items()):
+        if kind_of(path) != "notebook":
+            continue
+        with suppress(NotebookError):  # which is told where its own code is read
+            for name, (number, text) in written_files(content).items():
+                _keep_written(path, number, name, text, hand_in)
+
+
+def _keep_written(notebook: str, number: int, name: str, text: str, hand_in: HandIn) -> None:
+    """Keep what a code cell writes, if a file of its name may be read. Raises HandInFull."""
+    path = "/".join(parts_of(f"{notebook.rpartition('/')[0]}/{name}")).lstrip("/")
+    why = "which is no file beside the notebook" if why_refused(name) or not is_own(name) else ""
+    why = why or ("which was handed in, too" if plain_name(path) in hand_in.files else "")
+    is_read_as = f"was left out: it writes {name}, {why}" if why else f"was read as {path}"
+    hand_in.note_of(notebook)(f"Code cell {number} {is_read_as}.")
+    if not why:
+        hand_in.keep(path, text.encode("utf-8", "replace"))
 
 
 def _keep_apart(hand_in: HandIn, folders: tuple[str, ...]) -> None:

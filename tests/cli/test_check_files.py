@@ -43,6 +43,19 @@ def test_a_notebook_is_checked_for_each_lesson_that_it_defines(workspace, tmp_pa
         assert why in " ".join(refused.stderr.split())
 
 
+def test_a_cell_that_writes_a_file_is_told_to_be_left_out(workspace, tmp_path):
+    """What the notebook imports from that file is not there when it is checked, and the verdict says why."""
+    cells = [
+        "%%writefile tools.py\ndef best(grid): return 0, 0",
+        "from tools import best\ndef argmax_2d(grid): return best(grid)",
+    ]
+    notebook = tmp_path / "work.ipynb"
+    notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in cells]}))
+    done = learn("check", str(notebook), cwd=workspace)
+
+    assert "Code cell 1 was left out: it writes tools.py" in " ".join(done.stdout.split())
+
+
 def test_a_notebook_of_the_workspace_says_how_its_result_is_kept(workspace):
     """By the cell that checks itself; and what comes next is another command than the one just typed."""
     notebook = workspace / "basics/mine.ipynb"

@@ -69,10 +69,13 @@ def as_python(cell: str) -> str:
 
 def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:
     from grader.intake.notebook.notebook_to_module import NotebookError, to_source
+    from grader.intake.notebook.written_files import written_files
 
     notes: list[str] = []
     try:
         source = to_source(raw, notes.append)
+        for name, (number, _) in written_files(raw).items():
+            notes.append(f"Code cell {number} was left out: it writes {name}, a file of its own.")
     except NotebookError as error:
         raise _no_notebook(error, path) from None
     return Submission(lesson, path, source, {}, tuple(notes))

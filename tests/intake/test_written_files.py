@@ -1,0 +1,57 @@
+"""Files that cells of a notebook write, by `%%writefile`, as parts of a hand-in."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+from support.hand_ins import ANSWERS, TINY, learner_of, make_notebook, make_zip
+
+from grader.cli.grader.group import grader
+from grader.intake.hand_in import read_hand_in
+from grader.submission import MAX_BYTES
+
+
+def read(folder, *cells: str, beside: dict[str, str] | None = None):
+    """What is read of an archive with the notebook hw/work.ipynb and the files *beside*."""
+    path = make_zip(folder / "ada.zip", {"hw/work.ipynb": make_notebook(*cells), **(beside or {})})
+    hand_in = read_hand_in(learner_of(path, "zip"))
+    return {name: text.decode() for name, text in hand_in.files.items() if name.endswith("py")}, hand_in.notes
+
+
+@pytest.mark.parametrize("cells, files, notes", [
+    (["%%writefile a.py\nx = 1"], {"hw/a.py": "x = 1"}, ["Code cell 1 was read as hw/a.py."]),
+    (["x = 1", "\n%%file ./src/a.py \n\nx = 1\n"], {"hw/src/a.py": "\nx = 1\n"}, ["as hw/src/a.py."]),
+    (["%%writefile a.py\nx = 1\n", "%%writefile -a a.py\ny = 2"], {"hw/a.py": "x = 1\ny = 2"}, ["Code cell 2"]),
+    (["%%writefile a.py\nx = 1\n", "%%writefile a.py\ny = 2"], {"hw/a.py": "y = 2"}, ["as hw/a.py"]),
+    (["%%writefile ../a.py\nx = 1"], {}, ["left out: it writes ../a.py, which is no file beside"]),
+    (["%%writefile /tmp/a.py\nx = 1"], {}, ["left out: it writes /tmp/a.py, which is no file beside"]),
+    (["%%writefile venv/a.py\nx = 1"], {}, ["left out: it writes venv/a.py, which is no file beside"]),
+    (["%%writefile handed_in.py\nx = 1"], {}, ["it writes handed_in.py, which was handed in, too."]),
+    (["%%writefile notes.txt\nx = 1", "%%writefile", "x = 1\n%%writefile a.py"], {}, []),
+])  # fmt: skip
+def test_what_a_cell_writes_is_a_file_beside_the_notebook(tmp_path, cells, files, notes):
+    """The last cell of a name counts or is added, each is told, and no name leads out or replaces a file."""
+    read_files, said = read(tmp_path, *cells, beside={"hw/handed_in.py": "y = 2"})
+
+    assert read_files == {"hw/handed_in.py": "y = 2", **files}
+    assert len(said) == len(notes) and all(map(str.__contains__, said, notes)), said
+
+
+def test_what_cells_add_to_a_file_is_bounded(tmp_path):
+    """Of a file that is too large no more is kept than shows that."""
+    files, _ = read(tmp_path, *["%%writefile -a a.py\n" + "x" * 70_000] * 40)
+
+    assert len(files["hw/a.py"]) <= MAX_BYTES + 1
+
+
+def test_a_lesson_that_a_cell_writes_is_graded(tmp_path):
+    """So is one in the notebook that imports it."""
+    source, out = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    uses = "import numpy as np\nfrom argmax_2d import argmax_2d\n" + ANSWERS["moving_average"]
+    cells = "%%writefile argmax_2d.py\n" + ANSWERS["argmax_2d"], uses
+    (source / "ada.ipynb").write_text(make_notebook(*cells))
+    words = ["run", str(source), "--course", str(TINY), "--seed", "7", "--jobs", "1", "--out", str(out)]
+    done = CliRunner().invoke(grader, words)
+
+    assert "1 scored; mean score 10.0" in done.output, done.output
