@@ -9,11 +9,12 @@ from pathlib import Path
 from grader.errors import SubmissionError
 from grader.files import read_bounded
 from grader.intake.formats.zip_member import (
+    TWICE,
     ArchiveError,
     Note,
     is_own,
+    last_of_each,
     list_members,
-    parts_of,
     read_member,
     why_refused,
 )
@@ -33,7 +34,7 @@ class ClassArchive:
         with path.open("rb") as file:
             members = list_members(file, MAX_DIRECTORY_BYTES)
         self.refused = {name: why for name, _ in members if (why := why_refused(name))}
-        self.members = {"/".join(parts_of(name)): info for name, info in members if name not in self.refused}
+        self.members, self._twice = last_of_each((name, info) for name, info in members if name not in self.refused)
         self._children: dict[str, dict[str, None]] = {}
         for name in self.members:
             self._list(name)
@@ -72,6 +73,8 @@ class ClassArchive:
         """Read at most *limit* bytes of a file; None, and a note, if it cannot be read. Raises OSError."""
         if name not in self.members:
             raise FileNotFoundError(f"the archive does not hold {name} any more")
+        if name in self._twice:
+            note(TWICE.format(name))
         with self.path.open("rb") as file:
             return read_member(file, self.members[name], limit, note)
 

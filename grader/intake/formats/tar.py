@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from grader.intake.formats.zip_member import (
     BYTES_A_MEMBER,
     NAMELESS,
+    TWICE,
     ArchiveError,
     Note,
     Spend,
@@ -146,7 +147,9 @@ def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
             note(NAMELESS)
         content = stream.take(member.size, min(limit_for(path), bytes_left + 1) if wanted else 0)
         if wanted and len(content) <= bytes_left:
-            files[path] = content  # a later member of the same name replaces an earlier one, as when it is unpacked
+            if path in files:
+                note(TWICE.format(path))
+            files[path] = content
             bytes_left -= len(content)
         elif wanted:
             note(f"{path} was left out: the hand-in is too large.")

@@ -10,7 +10,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 from grader.intake.limits import (
@@ -41,6 +41,7 @@ DAMAGED = (
 BYTES_A_MEMBER = 1 << 10  # listing a member takes as long as passing over so many of a .tar.gz ...
 SLOWER_THAN_TAR = 2  # ... and unpacking a byte as long as passing over two
 NAMELESS = "A file of the archive was left out: it has no name."
+TWICE = "{} is in the archive more than once: the last one was read, as unpacking leaves it."
 Note = Callable[[str], None]
 Spend = Callable[[int], None]
 
@@ -64,12 +65,15 @@ def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
         raise ArchiveError("The archive is encrypted: it has to be handed in without a password.")
     if any(not name for name, _ in own):
         note(NAMELESS)
-    for name, info in sorted(wanted, key=lambda one: (one[0].count("/"), one[0])):
+    last, twice = last_of_each(wanted)
+    for name, info in sorted(last.items(), key=lambda one: (one[0].count("/"), one[0])):
         limit = min(limit_for(name), MAX_HAND_IN_BYTES + 1)
         spend(SLOWER_THAN_TAR * min(info.file_size, limit))
         content = read_member(file, info, limit, note)
         if content is not None:
-            yield "/".join(parts_of(name)), content
+            if name in twice:
+                note(TWICE.format(name))
+            yield name, content
 
 
 def list_members(file: BinaryIO, limit: int) -> list[tuple[str, zipfile.ZipInfo]]:
@@ -82,6 +86,20 @@ def list_members(file: BinaryIO, limit: int) -> list[tuple[str, zipfile.ZipInfo]
             return [(name, info) for name, info in members if not name.endswith("/")]
     except DAMAGED as error:
         raise ArchiveError(f"The archive is damaged, or it is no .zip: {error}.") from error
+
+
+def last_of_each(
+    members: Iterable[tuple[str, zipfile.ZipInfo]],
+) -> tuple[dict[str, zipfile.ZipInfo], set[str]]:
+    """Return the last member of each path, which unpacking leaves, and the paths that several have."""
+    last: dict[str, zipfile.ZipInfo] = {}
+    twice: set[str] = set()
+    for name, info in members:
+        path = "/".join(parts_of(name))
+        if path in last:
+            twice.add(path)
+        last[path] = info
+    return last, twice
 
 
 def member_name(info: zipfile.ZipInfo) -> str:
