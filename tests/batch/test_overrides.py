@@ -250,6 +250,18 @@ def test_a_table_of_scores_is_kept_whole_or_not_at_all(out):
     assert "whose score" in refused(out, "override", "{out}")
 
 
+def test_two_lines_of_one_hand_in_and_lesson_are_refused(out):
+    """Both are named, and nothing is kept: nobody knows which is meant."""
+    table = out / "said.csv"
+    table.write_text(
+        "id,lesson,score,say\nann,argmax_2d,1,a\nann,moving_average,2,b\nbob,argmax_2d,3,c\nann,argmax_2d,4,d\n"
+    )
+    shown = refused(out, "override", "{out}", "--csv", str(table))
+
+    assert "ann has a score of argmax_2d" in shown and "said.csv:2" in shown and "said.csv:5" in shown
+    assert "0 scores" in call(out, "override", "{out}", "--list")
+
+
 def test_a_score_may_be_given_any_number_of_times(out):
     """What was said last counts, and what was said before does not fill the store until it cannot be read."""
     store = ClassStore.existing(out / "results.sqlite")

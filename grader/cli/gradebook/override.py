@@ -68,13 +68,25 @@ def _change(results: Path, hand_in: str | None, table: Path | None, undo: bool, 
         raise UsageError("whose score is it?", next_step=f"{HOW}, or --csv FILE, or --list")
     with closing(open_results(results)) as opened:
         if table is not None:
-            changes = [_override(opened, where, row) for where, row in _read_table(table)]
+            changes = _read_changes(opened, table)
         else:
             row = {"id": hand_in or "", **said} | ({"score": "", "say": ""} if undo else {})
             changes = [_override(opened, "", row, undo=undo)]
         opened.override(changes)
         opened.write_learners({name for name, _, _ in changes})
         opened.write_class()
+
+
+def _read_changes(opened: Results, table: Path) -> list[tuple[str, str, Override]]:
+    """Return what the lines of a table say. Raises UsageError, for two of one hand-in and lesson as well."""
+    changes, lines = [], dict[tuple[str, str], str]()
+    for where, row in _read_table(table):
+        hand_in, lesson, said = _override(opened, where, row)
+        if (first := lines.setdefault((hand_in, lesson), where)) != where:
+            what = f"{shorten(hand_in)} has a score of {lesson} in another line as well, {first}"
+            raise UsageError(what, where=where, next_step="leave one of the two lines, then repeat the command")
+        changes.append((hand_in, lesson, said))
+    return changes
 
 
 def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = False) -> tuple[str, str, Override]:
