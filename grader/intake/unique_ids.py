@@ -9,12 +9,15 @@ from dataclasses import replace
 
 from grader.files import file_name
 from grader.intake.learner import Entry, Learner, printable
+from grader.model.person_id import fold_id
 
 
 def suggest_ids(wanted: str, known: Mapping[str, str]) -> list[str]:
-    """Return the ids that are similar to *wanted*, or whose names are."""
+    """Return the ids that are *wanted* as people are compared; else those that are similar, or whose names are."""
     import difflib  # here: only a mistyped name needs it
 
+    if same := [own for own in known if fold_id(own) == fold_id(wanted)]:
+        return same
     plain = {own: " ".join(sorted(re.findall(r"\w+", name.casefold()))) for own, name in known.items() if name}
     names = difflib.get_close_matches(" ".join(sorted(re.findall(r"\w+", wanted.casefold()))), set(plain.values()))
     named = [f"{own} ({known[own]})" for own, name in plain.items() if name in names]

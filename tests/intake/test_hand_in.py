@@ -24,7 +24,7 @@ from grader.intake.hand_in import HandIn, _read_archive, read_hand_in
 from grader.intake.learner import printable
 from grader.intake.match_lessons import LessonMatcher
 from grader.intake.name_patterns import NamePattern
-from grader.intake.unique_ids import unique
+from grader.intake.unique_ids import suggest_ids, unique
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +125,12 @@ def test_a_folder_without_submissions_is_an_error(folder):
         with pytest.raises(SubmissionError) as error:
             discover(path)
         assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("wanted", ["1001 ", "01001", "１００１"])
+def test_an_id_that_is_written_otherwise_leads_to_itself(wanted):
+    """Blanks, zeros before a number and wide digits do not lead to a neighbour with a similar number."""
+    assert suggest_ids(wanted, {"1000": "", "1001": "Ann", "1002": "1003", "1003": "1001 x"}) == ["1001"]
 
 
 # --- what is read -----------------------------------------------------------------------------------------------------
