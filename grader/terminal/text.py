@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Callable
@@ -67,7 +68,16 @@ def command_line(*words: str) -> str:
     """Write a command as one would type it, to be shown: names of files in it do not control the terminal."""
     import shlex  # here: most commands show none of these
 
-    return clean(shlex.join(words))
+    return " ".join(shlex.quote(word) if clean(word) == word else _quote_bytes(word) for word in words)
+
+
+def _quote_bytes(word: str) -> str:
+    """Write a word with its controls as bytes, `$'\\x1b'`, which shells read."""
+    written = "".join(
+        char if _is_harmless(char) and char not in "\\'" else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
+        for char in word
+    )
+    return f"$'{written}'"
 
 
 def _is_harmless(char: str) -> bool:

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
 
 from support.learn_command import TINY, learn, start_workspace
@@ -31,6 +32,19 @@ def test_a_command_to_type_names_a_file_without_its_controls(tmp_path):
         done = learn("check", *words, cwd=start_workspace(tmp_path / "work"))
         shown = done.stdout + done.stderr
         assert "learn check" in shown and "hostile" in shown and not CONTROLS.search(shown), shown
+
+
+def test_start_names_the_folder_without_its_controls(tmp_path):
+    """The command that is next leads into the folder all the same."""
+    name = f"w{HOSTILE}'\\s"
+    done = learn("start", name, cwd=tmp_path)
+    (command,) = re.findall(r"cd \S+", done.stdout)
+
+    assert "written to w" in done.stdout and not CONTROLS.search(done.stdout), done.stdout
+    there = subprocess.run(
+        ["bash", "-c", f"{command} && ls -d .selfattend"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert there.stdout.strip() == ".selfattend", (command, there.stderr)
 
 
 def test_a_mistake_in_foreign_progress_is_told_without_its_controls(tmp_path):

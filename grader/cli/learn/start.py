@@ -15,7 +15,7 @@ from grader.errors import UsageError, WorkspaceError
 from grader.files import write_whole
 from grader.model import FULL_WAY, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import capitalize, command_line, plural
+from grader.terminal.text import capitalize, clean, command_line, plural
 from grader.workspace import Workspace, create, find, is_workspace
 
 
@@ -46,7 +46,7 @@ def command(ctx: click.Context, directory: Path | None, way: str | None, noteboo
     changes = create(target, course, way or "")
     trust(course.root)  # the user has named it, or has been asked
     root = changes.workspace.root
-    where = "this folder" if root == folder else short_path(root)
+    where = "this folder" if root == folder else clean(short_path(root))
     if changes.written:
         number = len(changes.kept)
         as_is = "it is" if number == 1 else "they are"
@@ -68,7 +68,7 @@ def command(ctx: click.Context, directory: Path | None, way: str | None, noteboo
     if notebooks:
         put(f"{paint(signs().passed, 'good')} {plural(notebooks, 'notebook')} written beside the exercises.")
     for path in changes.carried:
-        put(wrap(f"{short_path(path)} begins with your work on the lesson's former name.", 2))
+        put(wrap(f"{clean(short_path(path))} begins with your work on the lesson's former name.", 2))
     if way:
         put(f"{paint(signs().passed, 'good')} From now on you follow {course.way(way).title}.")
     put()
