@@ -31,7 +31,7 @@ from grader.intake.group_attempts import (
     number_attempts,
 )
 from grader.intake.learner import Entry, Learner, join_some, printable, shorten
-from grader.intake.limits import is_archive, is_artefact
+from grader.intake.limits import is_archive, is_artefact, is_noise
 from grader.intake.name_patterns import NamePattern, guess_expression, guess_platform
 from grader.intake.platform_names import has_several_times
 from grader.intake.roster import Roster
@@ -136,7 +136,8 @@ def _find_hand_ins(
         found.notes = (f"Left out of the archive: {join_some(reasons, MAX_NAMES_SHOWN)}.",)
     if names:
         return _read_names(entries, names, roster, found)
-    entries = [replace(entry, kind="") if is_artefact(entry.name) else entry for entry in entries]  # nobody's alone
+    # weights are nobody's alone, and of what is hidden no name says that it is somebody's
+    entries = [replace(one, kind="") if is_artefact(one.name) or is_noise(one.name) else one for one in entries]
     found.ignored = [printable(entry.name) for entry in entries if not entry.kind]
     if platform := guess_platform([entry.name for entry in entries]):
         hint = f"The names look like a download from {platform.capitalize()}: with --names {platform} they are read so."

@@ -13,7 +13,7 @@ from grader.files import read_bounded
 from grader.intake.formats.class_zip import ClassArchive, open_class, require_class
 from grader.intake.formats.zip_member import Note
 from grader.intake.learner import Entry
-from grader.intake.limits import is_hidden_folder, is_noise, kind_of
+from grader.intake.limits import is_noise, kind_of, may_be_hidden
 
 MAX_INNER_ARCHIVE_BYTES = 64 << 20  # of an archive inside the archive of a class, which is read into memory
 MAX_WRAPPING_FOLDERS = 4  # folders, one inside the other, that hold everything
@@ -43,14 +43,14 @@ def open_file(path: Path, inside: str, note: Note) -> Iterator[BinaryIO]:
 def list_entries(source: Path, leave_out: Path | None = None, has_hand_ins: HasHandIns | None = None) -> list[Entry]:
     """List the direct children of a folder or of a class's archive, sorted, without system files and *leave_out*.
 
-    A hidden folder, which may be a learner's, is there without a kind. Archives, and some downloads, hold everything in
+    What is hidden and may be a learner's is there, too. Archives, and some downloads, hold everything in
     one more folder: if *has_hand_ins* is False for all names, the only folder among them is opened instead. Raises
     SubmissionError.
     """
     if source.is_file():
         return _list_archive(source, has_hand_ins)
     entries = _list_folder(source, leave_out)
-    folders = [entry for entry in entries if entry.kind == "folder"]
+    folders = [entry for entry in entries if entry.kind == "folder" and not is_noise(entry.name)]
     if has_hand_ins and len(folders) == 1 and not has_hand_ins([entry.name for entry in entries]):
         return _list_folder(folders[0].path, leave_out)
     return entries
@@ -67,9 +67,9 @@ def _list_folder(folder: Path, leave_out: Path | None) -> list[Entry]:
     resolved = folder.resolve()
     shown = [child for child in children if resolved / child.name != left_out]
     return [
-        Entry(child.name, child, "" if is_noise(child.name) else _kind(child))
+        Entry(child.name, child, _kind(child))
         for child in shown
-        if not is_noise(child.name) or (is_hidden_folder(child.name) and _kind(child) == "folder")
+        if not is_noise(child.name) or (may_be_hidden(child.name) and _kind(child))
     ]
 
 
@@ -92,9 +92,12 @@ def _list_archive(path: Path, has_hand_ins: HasHandIns | None) -> list[Entry]:
         if len(folders) == 1 and wraps:
             inside = folders[0]
             names = _children(archive, inside)
-    found = [Entry(_last(name), path, "folder" if name.endswith("/") else kind_of(name), name) for name in names]
-    hidden = [name for name in archive.children(inside) if name.endswith("/") and is_hidden_folder(_last(name))]
-    return found + [Entry(_last(name), path, "", name) for name in hidden]
+    hidden = [name for name in archive.children(inside) if may_be_hidden(_last(name)) and _kind_inside(name)]
+    return [Entry(_last(name), path, _kind_inside(name), name) for name in names + hidden]
+
+
+def _kind_inside(name: str) -> str:
+    return "folder" if name.endswith("/") else kind_of(name)
 
 
 def _children(archive: ClassArchive, folder: str) -> list[str]:

@@ -30,10 +30,10 @@ MAX_DIRECTORY_BYTES = 64 << 20  # of a zip's list of members, however many it cl
 
 
 # fmt: off
-HIDDEN_FOLDERS = (  # what names of them begin with
-    ".git", ".hg", ".svn", ".idea", ".vs", ".venv", ".ipynb_checkpoints", ".pytest_cache", ".mypy_cache", ".ruff_cache",
-    ".cache", ".config", ".local", ".trash", ".spotlight", ".fseventsd", ".temporaryitems", ".documentrevisions",
-    ".apple", ".selfattend", ".snapshot", ".jupyter", ".virtual", ".nfs",
+LEFT_BEHIND = (  # what hidden names of systems and tools begin with
+    "._", ".git", ".hg", ".svn", ".idea", ".vs", ".venv", ".ipynb_checkpoints", ".pytest_cache", ".mypy_cache",
+    ".ruff_cache", ".cache", ".config", ".local", ".trash", ".spotlight", ".fseventsd", ".temporaryitems",
+    ".documentrevisions", ".apple", ".selfattend", ".snapshot", ".jupyter", ".virtual", ".nfs",
 )
 # fmt: on
 
@@ -43,9 +43,9 @@ def is_noise(name: str) -> bool:
     return name.startswith((".", "~$")) or name in NOISE_NAMES
 
 
-def is_hidden_folder(name: str) -> bool:
-    """Return True for the name of a folder that is hidden, and not one that systems and tools leave behind."""
-    return name.startswith(".") and not name.lower().startswith(HIDDEN_FOLDERS)
+def may_be_hidden(name: str) -> bool:
+    """Return True for a name that hides a file or folder, and is none that systems and tools leave behind."""
+    return name.startswith(".") and not name.lower().startswith(LEFT_BEHIND)
 
 
 def is_source(name: str) -> bool:

@@ -65,6 +65,21 @@ def test_a_hidden_folder_is_told(folder, zipped):
     assert found.ignored == ["..bob", ".cy"]
 
 
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("name", [".. .._1003_assignsubmission_file_/a.py", ".Bo_1003_assignsubmission_file_a.py"])
+def test_a_hidden_name_that_a_platform_made_is_a_hand_in(folder, zipped, name):
+    """A person's name may begin with a dot: with --names the folder, or the file, is read as any other."""
+    junk = "._Ed_1004_assignsubmission_file_a.py"
+    write(folder, {"Ann Lee_1002_assignsubmission_file_/a.py": "x = 1", name: "x = 2", junk: "of a Mac's disk"})
+    if zipped:
+        shutil.make_archive(str(folder.parent / "class"), "zip", folder.parent, folder.name)
+    found = discover(folder.parent / "class.zip" if zipped else folder, names=NamePattern.parse("moodle"))
+    hand_in = {learner.id: read_hand_in(learner) for learner in found.learners}
+
+    assert hand_in.keys() == {"1002", "1003"} and not hand_in["1003"].problem
+    assert list(hand_in["1003"].files.values()) == [b"x = 2"]
+
+
 def test_one_persons_files_side_by_side_are_noticed(folder):
     """In a flat folder one person's files are hand-ins by themselves; the expression that joins them is told."""
     write(folder, {"ada_lovelace_moving_average.py": "", "ada_lovelace_argmax_2d.py": "", "alan-argmax_2d.py": ""})
