@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
 from grader.intake.group_attempts import match_roster
@@ -21,8 +22,8 @@ def find_renamed(
     written otherwise.
 
     Returns:
-        The new id of each hand-in, and its owner, by the old id; and the ids of those that are left over, since their
-        person has another result under the new one.
+        The new id of each hand-in, and its owner, by the old id, also where only the ids of others of its group are new
+        ones; and the ids of those that are left over, since their person has another result under the new one.
     """
     owners = _find_owners(list(dict.fromkeys(graded.values())), learners, roster)
     wanted = {old: owners[one].learner + old.removeprefix(one.learner) for old, one in graded.items()}
@@ -33,7 +34,8 @@ def find_renamed(
         free = (f"{old}-{number}" for number in count(2))
         ids[old] = next(new for new in free if new not in {*wanted, *wanted.values(), *ids.values()})
     renamed = {old: (new, owners[graded[old]] if old not in lost else Owner(new)) for old, new in ids.items()}
-    return renamed, [ids.get(old, old) for old in left]
+    mates = {old: (old, owners[one]) for old, one in graded.items() if owners[one].together != one.together}
+    return mates | renamed, [ids.get(old, old) for old in left]
 
 
 def _find_owners(graded: Sequence[Owner], learners: Sequence[Learner], roster: Roster | None) -> dict[Owner, Owner]:
@@ -45,7 +47,11 @@ def _find_owners(graded: Sequence[Owner], learners: Sequence[Learner], roster: R
     for one, stand_in in zip(graded, match_roster(stand_ins, roster) if roster else stand_ins, strict=True):
         now = by_account.get(one.account) or by_id.get(stand_in.id) or by_id.get(fold_id(stand_in.id)) or stand_in
         owners[one] = Owner(now.learner, now.name or one.name)
-    return owners
+    now_of = {one.learner: owner.learner for one, owner in owners.items()}
+    return {
+        one: replace(owner, together=tuple(now_of.get(mate, mate) for mate in one.together))
+        for one, owner in owners.items()
+    }
 
 
 def _choose_moves(wanted: Mapping[str, str]) -> dict[str, str]:

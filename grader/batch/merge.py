@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -19,6 +19,7 @@ from grader.batch.shards import FOLDER
 from grader.errors import UsageError
 from grader.model import Course, Override
 from grader.model.person_id import fold_id
+from grader.model.person_name import name_keys
 from grader.similarity import read_fingerprints
 from grader.store.class_store import ClassStore, Result
 
@@ -29,7 +30,7 @@ class MergeSummary:
 
     `parts` and `added` (new or newer) results are counted; `overlaps` are ids in several parts, of which the newest
     result was taken; `lacking` are hand-ins without a result, or with an earlier one's, `absent` the parts that were
-    not there.
+    not there, and `namesakes` who has one name in two of them and no id in common.
     """
 
     parts: int
@@ -37,6 +38,7 @@ class MergeSummary:
     overlaps: tuple[str, ...]
     lacking: tuple[str, ...]
     absent: tuple[str, ...]
+    namesakes: tuple[str, ...]
 
 
 class Merge:
@@ -62,6 +64,7 @@ class Merge:
     def join(self) -> MergeSummary:
         """Add every result that is newer than what is there; the class's files are not written yet."""
         chosen, overlaps = self._newest()
+        namesakes = _find_namesakes([self.results.store, *self.parts])
         before = {name: state for name, state in self.results.states.items() if state.listed}
         self.facts = [*([self.results.facts] if before else []), *self.facts]
         expected = _union(facts["expected"] for facts in self.facts)
@@ -76,7 +79,7 @@ class Merge:
         again = {name for name in counting if name in waiting[chosen[name][0]]}
         self.results.grade_again(again)
         lacking = tuple(name for name in expected if name in again or (name not in chosen and name not in before))
-        return MergeSummary(len(self.parts), len(new), overlaps, lacking, tuple(_missing_parts(self.facts)))
+        return MergeSummary(len(self.parts), len(new), overlaps, lacking, tuple(_missing_parts(self.facts)), namesakes)
 
     def is_of(self, course: Course) -> bool:
         """Return True if the parts were graded with exactly this course."""
@@ -160,6 +163,20 @@ def _require_agreement(parts: Sequence[ClassStore], facts: Sequence[dict[str, An
             what = f"parts were graded with different settings: {'; '.join(differences(first, settings))}"
             where = f"{parts[0].path} and {part.path}"
             raise UsageError(what, where=where, next_step="grade all with the same course, --lessons and --seed")
+
+
+def _find_namesakes(stores: Sequence[ClassStore]) -> tuple[str, ...]:
+    """Return the ids that one name has in different stores, where no store has all of them: two lists may number it."""
+    ids: dict[str, list[set[str]]] = defaultdict(list)
+    for store in stores:
+        here: dict[str, set[str]] = defaultdict(set)
+        for owner in store.owners().values():
+            for key in name_keys(owner.name):
+                here[key].add(owner.learner)
+        for key, found in here.items():
+            ids[key].append(found)
+    apart = {frozenset[str]().union(*found) for found in ids.values() if set().union(*found) not in found}
+    return tuple(sorted(" and ".join(sorted(one)) for one in apart))
 
 
 def _union(lists: Iterable[list[Any]]) -> list[Any]:

@@ -217,11 +217,15 @@ class Run:
 
     def _rename(self) -> None:
         """Give who was graded before the ids that they have now; `doubled` are those who have another result there."""
-        parts = self.plan.shard is not None  # of a class, which are joined by the ids that they have
-        found, left = ({}, []) if parts else find_renamed(self.results.owners, self.found.learners, self.roster)
+        found, self.doubled = find_renamed(self.results.owners, self.found.learners, self.roster)
+        self.renamed = {old: new for old, (new, _) in found.items() if new != old}
+        if self.renamed and self.plan.shard:
+            old, new = next(iter(self.renamed.items()))
+            what = f"ids of who was graded before are others now, as {old}, who is {new}: parts are divided by ids"
+            raise UsageError(what, where=str(self.results.path), next_step="name another folder with --out")
         self.results.rename(found)
-        self.renamed = {old: new for old, (new, _) in found.items()}
-        self.doubled = left
+        here = {learner.id for learner in self.found.learners}  # a note of each says with whom it was handed in
+        self.results.grade_again([new for new, owner in found.values() if owner.together and new in here])
 
     def _find_earlier(self) -> dict[str, str]:
         """Return earlier hand-ins of learners who have none now, each with its learner.

@@ -14,6 +14,15 @@ def name_words(name: str) -> list[str]:
     return re.findall(r"\w+", plain.casefold().replace("_", " "))
 
 
+def name_keys(name: str) -> set[str]:
+    """Return a name's words sorted, and run together with the family name last or first."""
+    words = name_words(name)
+    if not words:
+        return set()
+    turned = [words[start:] + words[:start] for start in range(len(words))]
+    return {" ".join(sorted(words)), *("".join(each) for each in turned)}
+
+
 def may_be_same(one: str, other: str) -> bool:
     """Return True unless two names contradict: they share a word, or one holds words of the other run together."""
     first, second = name_words(one), name_words(other)

@@ -42,7 +42,7 @@ OVERRIDE = "INSERT INTO overrides (id, lesson, score, says, by, at, digest) VALU
 # a record counts for its own hand-in: thousands of results could else be stuffed in, at the cost of one record
 RECORD_OF = "SELECT record FROM results JOIN records USING (number, id) WHERE results.id = ?"
 OF_HAND_INS = ("records", "results", "overrides")
-WITH_OWNER = "json_set({}, '$.id', ?, '$.learner', ?, '$.name', ?)"
+WITH_OWNER = "json_set({}, '$.id', ?, '$.learner', ?, '$.name', ?, '$.together', json(?))"
 RENAME_RECORDS = f"UPDATE records SET id = ?, record = {WITH_OWNER.format('record')} WHERE id = ?"
 RENAME_RESULT = f"UPDATE results SET id = ?, learner = ?, summary = {WITH_OWNER.format('summary')} WHERE id = ?"
 ORDER = "WHERE listed ORDER BY learner, attempt, id"
@@ -148,11 +148,12 @@ class State:
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a result is: the learner's id and name, and a digest of the account's address, as far as known."""
+    """Whose a result is: the learner's id and name, a digest of the account's address, and the ids of the group."""
 
     learner: str
     name: str = ""
     account: str = ""
+    together: tuple[str, ...] = ()
 
 
 class ClassStore:
@@ -272,7 +273,7 @@ class ClassStore:
         for old in hand_ins:  # first out of the way: two may exchange theirs
             changes += [(f"UPDATE {table} SET id = ? WHERE id = ?", (f"\0{old}", old)) for table in OF_HAND_INS]
         for old, (new, owner) in hand_ins.items():
-            away, text = f"\0{old}", (new, owner.learner, owner.name)
+            away, text = f"\0{old}", (new, owner.learner, owner.name, json.dumps(owner.together))
             changes += [
                 ("UPDATE overrides SET id = ? WHERE id = ?", (new, away)),
                 (RENAME_RECORDS, (new, *text, away)),
@@ -291,7 +292,9 @@ class ClassStore:
 
     def owners(self) -> dict[str, Owner]:
         """Return the owner of each hand-in that was ever graded here, by id."""
-        query = "SELECT id, learner, json_extract(summary, '$.name', '$.account') FROM results ORDER BY id"
+        query = (
+            "SELECT id, learner, json_extract(summary, '$.name', '$.account', '$.together') FROM results ORDER BY id"
+        )
         return self._database.convert(dict, self._database.read(_to_owner, query, ()))
 
     def records(self, parse: Callable[[str], T]) -> Iterator[T]:
@@ -342,8 +345,8 @@ def _with_own_files(states: list[tuple[str, State]]) -> dict[str, State]:
 
 
 def _to_owner(row: tuple[Any, ...]) -> tuple[str, Owner]:
-    name, account = parse_json(row[2])
-    return str(row[0]), validated(Owner(str(row[1]), name or "", account or ""), Owner)
+    name, account, together = parse_json(row[2])
+    return str(row[0]), validated(Owner(str(row[1]), name or "", account or "", tuple(together or ())), Owner)
 
 
 def _to_state(row: tuple[Any, ...]) -> tuple[str, State]:

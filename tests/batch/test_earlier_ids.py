@@ -55,6 +55,16 @@ def test_people_are_found_by_account_name_and_id(tmp_path):
     assert left == []
 
 
+def test_the_others_of_a_group_go_on_under_their_new_ids(tmp_path):
+    """Who handed in together does so still, also where one's own id stays."""
+    graded = {"1": Owner("1", "Ann Lee", together=("3",)), "3": Owner("3", "Bob Lee", together=("1",))}
+    renamed, _ = find_renamed(graded, [], make_roster(tmp_path))
+    assert renamed == {
+        "1": ("1", Owner("1", "Ann Lee", together=("2",))),
+        "3": ("2", Owner("2", "Bob Lee", together=("1",))),
+    }
+
+
 def test_an_id_that_is_somebody_else_s_now_is_given_up(tmp_path):
     """Of one person's two results one counts; the other leaves the id to whom the list gives it."""
     graded = {"1": Owner("1", "Bob Lee", "bob's"), "2": Owner("2", "Bob Lee")}

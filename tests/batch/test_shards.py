@@ -183,6 +183,34 @@ def test_what_waits_for_a_newer_result_in_a_part_waits_when_joined(course, tmp_p
         assert "or with an earlier hand-in's: b" in " ".join(said.split())
 
 
+def test_one_name_under_two_ids_in_different_parts_is_told(course, tmp_path):
+    """A part that was graded with a list knows its people by other ids: joined, they may stand there twice."""
+    folder = write(tmp_path / "in", {"annlee_1001_1_moving_average.py": SUMS, "bobray_1002_2_moving_average.py": SUMS})
+    write(tmp_path, {"list.csv": "id,name\ns1,Ann Lee\n"})
+    for part, options in {"one": {}, "two": {"roster": tmp_path / "list.csv"}}.items():
+        grade(course, folder, tmp_path / part, names="canvas", **options)
+    said = merge(tmp_path / "one", tmp_path / "two", out=tmp_path / "joined")
+    assert "perhaps one person under two ids: 1001 and s1\n" in said
+
+
+def test_a_part_whose_people_have_other_ids_now_is_refused(course, tmp_path):
+    """Parts are divided by ids: with others somebody's result would stay in one part, and be made anew in another."""
+    folder = write(tmp_path / "in", {"annlee_1001_1_moving_average.py": SUMS})
+    write(tmp_path, {"list.csv": "id,name\ns1,Ann Lee\n"})
+    grade(course, folder, tmp_path / "parts", names="canvas", shard=Shard(1, 1))
+    with pytest.raises(UsageError, match="as 1001, who is s1") as refused:
+        grade(
+            course,
+            folder,
+            tmp_path / "parts",
+            names="canvas",
+            shard=Shard(1, 1),
+            roster=tmp_path / "list.csv",
+            resume=True,
+        )
+    assert "--out" in refused.value.next_step
+
+
 def test_of_two_results_the_newest_counts(course, parts, spread, tmp_path):
     """Who is in several parts is named."""
     again = write(tmp_path / "again", {"s0.py": ANSWERS["moving_average"]})

@@ -60,6 +60,7 @@ def _warn_of_gaps(merged: MergeSummary) -> None:
         ("parts that are not there", merged.absent),
         ("in several parts, of which the newest result counts", merged.overlaps),
         ("without a result, or with an earlier hand-in's", merged.lacking),
+        ("of one name in different parts, perhaps one person under two ids", merged.namesakes),
     ):
         if names:
             warn(f"{what}: {some_names(names)}")

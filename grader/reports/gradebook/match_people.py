@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from grader.model.person_id import find_logins, fold_id
-from grader.model.person_name import may_be_same, name_words
+from grader.model.person_name import may_be_same, name_keys
 from grader.reports.gradebook.marks import Mark
 
 Find = Callable[[Mark], tuple[set[int], str]]  # the rows that a mark fits, or why that is not certain
@@ -109,7 +109,7 @@ class _Directory:
             for identifier in filter(None, map(_key, person.identifiers)):
                 self.identifiers[identifier].add(person.row)
                 self.folded[fold_id(identifier)].add(person.row)
-            for key in _name_keys(person.name):
+            for key in name_keys(person.name):
                 self.names[key].add(person.row)
         addresses = [(identifier, person.row) for person in people for identifier in person.identifiers]
         for login, row in find_logins(addresses):
@@ -136,7 +136,7 @@ class _Directory:
 
     def _rows_named(self, name: str) -> set[int]:
         """Return the rows of all people of a name."""
-        return set[int]().union(*(self.names.get(key, set()) for key in _name_keys(name)))
+        return set[int]().union(*(self.names.get(key, set()) for key in name_keys(name)))
 
     def find_by_name(self, mark: Mark) -> tuple[set[int], str]:
         """Return the row of the only person of a mark's name, unless it is taken; or why it is not certain.
@@ -155,12 +155,3 @@ class _Directory:
 
 def _key(identifier: str) -> str:
     return unicodedata.normalize("NFC", identifier).strip().casefold()
-
-
-def _name_keys(name: str) -> set[str]:
-    """Return a name's words sorted, and run together with the family name last or first."""
-    words = name_words(name)
-    if not words:
-        return set()
-    turned = [words[start:] + words[:start] for start in range(len(words))]
-    return {" ".join(sorted(words)), *("".join(each) for each in turned)}
