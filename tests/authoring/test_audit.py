@@ -280,6 +280,19 @@ def test_an_answer_that_is_half_hidden_is_a_problem_of_its_lesson(copy):
     assert lessons["argmax_2d"]["problems"][0].startswith(f"{path}:{line}: a hidden answer")
 
 
+def test_a_trap_must_name_a_known_mistake(copy):
+    """An id in a text's [traps] that no mistake has is told with its line: nothing would ever unfold that trap."""
+    path = "lessons/basics/argmax_2d.md"
+    traps = '[traps]\n"Rows" = ["argmax-flat"]\n"Columns" = [\n    "argmax-flatt",\n]\n'
+    first = load_mistake_sets(load(copy).lessons["argmax_2d"])[0].mistakes[0].id
+    change(copy / path, "[hints]", traps.replace('argmax-flat"', f'{first}"') + "[hints]")
+    _, lessons = audited(copy, "argmax_2d")
+
+    line = line_of(copy / path, "argmax-flatt")
+    what = '"Columns" in [traps] names "argmax-flatt", which is no known mistake of this lesson.'
+    assert lessons["argmax_2d"]["problems"] == [f"{path}:{line}: {what}"]
+
+
 @pytest.mark.parametrize("name", ["char_tokenizer", "residual"])
 def test_a_check_that_runs_no_changed_line_would_pass(launcher, name):
     """So an audit need not run it; and a check that never asks for a function runs none of its lines."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from grader.authoring.audit.lesson_audit import LessonAudit
 from grader.authoring.audit.reached import ReachedSteps, not_asking
 from grader.authoring.release.record_answers import unrecordable
+from grader.course.frontmatter import read_front_matter
 from grader.files import read_file
 from grader.judge.checks.check import Check
 from grader.judge.checks.lesson_checks import LessonChecks
@@ -77,6 +78,7 @@ class Proof:
             self._prove_mistake_set(diagnostician)
         self._prove_forms()
         self._prove_checks()
+        self._check_traps({mistake.id for each in diagnosticians.values() for mistake in each.mistake_set.mistakes})
 
     # --- checks -------------------------------------------------------------------------------------------------------
 
@@ -104,6 +106,15 @@ class Proof:
         self.report.add(what, path, line)
         if self.report.problems[-1] in before:
             self.report.problems.pop()
+
+    def _check_traps(self, known: Container[str]) -> None:
+        """Note the ids in the text's `[traps]` that no known mistake has: nothing would ever unfold them."""
+        head = read_front_matter(self.lesson.text_path).table("traps")
+        for begins, ids in self.lesson.traps.items():
+            for each in ids:
+                if each not in known:
+                    what = f'"{begins}" in [traps] names "{each}", which is no known mistake of this lesson.'
+                    self.report.add_error(head.error(what, begins, each))
 
     # --- right versions -----------------------------------------------------------------------------------------------
 
