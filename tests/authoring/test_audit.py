@@ -34,6 +34,7 @@ from grader.judge.course_files import load_file
 from grader.judge.examination import Judge
 from grader.judge.mistakes.mistake_set import Alternative, Mistake
 from grader.judge.processes.remote_module import LocalModule
+from grader.quiz.bank.lint import audit_bank
 from grader.source.step_marks import read_marks, strip_marks
 from grader.terminal.text import Signs
 
@@ -291,6 +292,25 @@ def test_a_trap_must_name_a_known_mistake(copy):
     line = line_of(copy / path, "argmax-flatt")
     what = '"Columns" in [traps] names "argmax-flatt", which is no known mistake of this lesson.'
     assert lessons["argmax_2d"]["problems"] == [f"{path}:{line}: {what}"]
+
+
+def test_questions_that_cannot_be_read_are_told_all_at_once(copy):
+    """Each fault of a quiz is told with its line, by the audit of its lesson too, and by that of no other one."""
+    path = copy / "lessons/basics/argmax_2d.quiz.toml"
+    path.write_text(
+        'lesson = "argmax_2d"\n[[misconceptions]]\nid = "a"\nsays = "b"\nsuggests = "c"\n\n'
+        '[[families]]\nid = "argmax_2d.a"\nkind = "choices"\n\n[[families]]\nid = "argmax_2d.b"\nkind = "choice"\n'
+    )
+    (copy / "lessons/basics/on_the_average.quiz.toml").write_text('lesson = "moving_average"\n[')
+    places = [each.partition(" ")[0] for each in audit_bank(copy / "lessons", on=["argmax_2d"]).problems]
+    (other,) = audit_bank(copy / "lessons", on=["moving_average"]).problems
+
+    at = "lessons/basics/argmax_2d.quiz.toml:"
+    assert places == [at, f"{at}2:", f"{at}9:", f"{at}11:"]
+    assert other.startswith("lessons/basics/on_the_average.quiz.toml:2: this is not valid TOML")
+    assert len(audit_bank(copy / "lessons").problems) == 5
+    done = run_command("grader", "audit", copy, "--lessons", "argmax_2d", cwd=copy, env=environment(copy))
+    assert done.returncode == 1 and "The questions cannot be read: 4 problems." in done.stdout
 
 
 @pytest.mark.parametrize("name", ["char_tokenizer", "residual"])

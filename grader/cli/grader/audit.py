@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,9 +61,9 @@ def command(
     For every lesson: its files are there; the stub fails, and what its examples show is what the reference gives; on
     each of several seeds the reference and every correct alternative pass every check, and every known mistake is
     rejected; each mistake is named as itself, and each check fails something; a wrong form costs about the same in
-    every lesson. For the quiz, unless --lessons is given:
-    200 variants of each question are as they must be, and none is ambiguous. Exit status 0 if all of it holds, 1 if
-    not; what is wrong is told with its file and line.
+    every lesson. For the quiz, with --lessons for the questions on these: 200 variants of each question are as they
+    must be, and none is ambiguous. Exit status 0 if all of it holds, 1 if not; what is wrong is told with its file and
+    line.
 
     \b
     Example:
@@ -84,7 +84,7 @@ def command(
     done = list(audits) if as_json else list(_print_rows(audits, lesson_column(names)))
     for report, what in find_uneven(done):
         report.problems.append(what)
-    questions = None if lessons else _questions(course)
+    questions = _questions(course, set(names) if lessons else None)
     if as_json:
         put_json(to_object(done, questions, matrix))
     else:
@@ -124,11 +124,11 @@ def _list_problems(problems: Sequence[str]) -> None:
         put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
 
 
-def _questions(course: Course) -> BankAudit | None:
+def _questions(course: Course, on: Collection[str] | None) -> BankAudit | None:
     from grader.quiz.bank.lint import audit_bank
 
     with Spinner("Auditing the questions"):
-        return audit_bank(course.root / "lessons")
+        return audit_bank(course.root / "lessons", on=on)
 
 
 def _audit(
@@ -194,6 +194,8 @@ def conclusion(audits: Sequence[LessonAudit]) -> str:
 
 def quiz_conclusion(questions: BankAudit) -> str:
     """Sum up the quiz in one sentence."""
+    if questions.problems and not questions.topics:
+        return f"The questions cannot be read: {plural(len(questions.problems), 'problem')}."
     counts = f"{plural(questions.families, 'question')} on {plural(questions.topics, 'topic')}"
     generated = f"{questions.generated} with numbers that are drawn"
     wrong = plural(len(questions.problems), "problem") if questions.problems else "none is ambiguous"

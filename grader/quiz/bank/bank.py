@@ -7,7 +7,7 @@ takes a `random.Random` and returns the values of one variant. A topic is read w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from grader.quiz.kinds import KINDS
 from grader.quiz.model import FACETS, Family, Generator, KeyPoint, Misconception, OpenQuestion, Topic, Trap
 
 NO_FIELDS = ("id", "kind", "facet", "counts_for", "same_as", "few", "generator", "audits")
+TOPIC = ("title", "lesson", "counts_for", "misconceptions", "families", "open")
 COMMON = (*NO_FIELDS, "text", "explain", "feedback", "prove")
 AUDIT = "grader audit"
 
@@ -173,7 +174,7 @@ def _scan_outline(name: str, text: str) -> list[Outline]:
 
 def _read_topic(name: str, path: Path) -> Topic:
     table = read_toml(path)
-    table.only("title", "lesson", "counts_for", "misconceptions", "families", "open")
+    table.only(*TOPIC)
     misconceptions = tuple(_misconceptions(table))
     counts_for = _optional_text(table, "counts_for") or name
     families = tuple(_read_family(name, counts_for, each) for each in table.tables("families"))
@@ -181,11 +182,36 @@ def _read_topic(name: str, path: Path) -> Topic:
     return Topic(name, table.text("title"), table.text("lesson"), families, misconceptions, path, opened)
 
 
+def find_faults(name: str, path: Path) -> list[CourseError]:
+    """Return why a topic's file cannot be read: the first fault of each entry in it, and each of the rest."""
+    found: list[CourseError] = []
+
+    def note(read: Callable[..., Any], *given: Any) -> Any:
+        try:
+            return read(*given)
+        except CourseError as error:
+            found.append(error)
+
+    if table := note(read_toml, path):
+        for read, *given in ((table.only, *TOPIC), (table.text, "title"), (table.text, "lesson")):
+            note(read, *given)
+        for each in note(table.tables, "misconceptions") or () if "misconceptions" in table.data else ():
+            note(_read_misconception, each)
+        for each in note(table.tables, "families") or ():
+            note(_read_family, name, name, each)
+    if not found:
+        note(_read_topic, name, path)
+    return found
+
+
 def _misconceptions(table: Table) -> Iterator[Misconception]:
+    return map(_read_misconception, table.tables("misconceptions") if "misconceptions" in table.data else [])
+
+
+def _read_misconception(table: Table) -> Misconception:
     keys = ("id", "says", "suggests", "command")
-    for each in table.tables("misconceptions") if "misconceptions" in table.data else []:
-        each.only(*keys)
-        yield Misconception(*map(each.text, keys))
+    table.only(*keys)
+    return Misconception(*map(table.text, keys))
 
 
 def _optional_text(table: Table, key: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+import re
+from collections.abc import Collection, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import CourseError, UsageError
-from grader.quiz.bank.bank import Bank
+from grader.files import read_file
+from grader.quiz.bank.bank import Bank, find_faults
 from grader.quiz.bank.variants import make_variant, make_variants
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Family, Question, Topic
@@ -18,6 +20,8 @@ VARIANTS_OF_FIXED = 8  # made of other families, whose options are drawn
 MIN_POINTS, MAX_POINTS = 5, 8  # key points of an open question
 MAX_LENGTH_RATIO = 1.1  # a right option longer than this times the others gives itself away
 MAX_SHARE_LONGEST = 0.45  # of the choices in a bank may have the longest option right
+
+_LESSON = re.compile(r"""^lesson\s*=\s*["'](\w+)""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -30,17 +34,33 @@ class BankAudit:
     problems: tuple[str, ...]
 
 
-def audit_bank(lessons: Path, variants: int = VARIANTS) -> BankAudit | None:
-    """Check the questions in a course's folder of lessons. Return None where it has no questions."""
+def audit_bank(lessons: Path, variants: int = VARIANTS, on: Collection[str] | None = None) -> BankAudit | None:
+    """Check the questions in a course's folder of lessons, those *on* some of them alone where these are named.
+
+    Return None where there are no questions.
+    """
     try:
         bank = Bank(lessons)
-        topics = list(bank.topics())
+        paths = {name: path for name, path in bank.paths.items() if on is None or _is_on(name, path, on)}
+        if faults := [fault for name, path in paths.items() for fault in find_faults(name, path)]:
+            return BankAudit(0, 0, 0, tuple(_say(fault, lessons) for fault in faults))
+        topics = [bank.topic(name) for name in bank.names if name in paths]
+        unlisted = [f"{name}: quiz.toml lists it in no group" for name in paths if name not in bank.names]
+        found = (*find_problems(bank, topics, variants), *_find_repeated_misconceptions(topics), *unlisted)
     except UsageError as error:
-        return BankAudit(0, 0, 0, (str(error),))
+        return BankAudit(0, 0, 0, (_say(error, lessons),))
     families = [family for topic in topics for family in topic.families]
-    unlisted = [f"{name}: quiz.toml lists it in no group" for name in bank.paths if name not in bank.names]
-    found = (*find_problems(bank, topics, variants), *_find_repeated_misconceptions(topics), *unlisted)
     return BankAudit(len(topics), len(families), sum(f.generated for f in families), found) if topics or found else None
+
+
+def _is_on(name: str, path: Path, lessons: Collection[str]) -> bool:
+    """Return True if a topic is on one of these lessons, also where its file cannot be read as TOML."""
+    return name in lessons or any(found in lessons for found in _LESSON.findall(read_file(path)))
+
+
+def _say(error: UsageError, lessons: Path) -> str:
+    where = error.where.removeprefix(f"{lessons.parent}/")
+    return f"{where}: {error.what}" if where else error.what
 
 
 def require_questions(lessons: Path) -> int:
