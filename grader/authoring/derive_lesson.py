@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 from grader.course.stubs import find_functions
 from grader.model import Function
@@ -117,11 +120,47 @@ def _checks(functions: tuple[Function, ...]) -> str:
         given = ast.parse(f"def f{function.signature}: ...").body[0].args  # type: ignore[attr-defined]
         without_default = len(given.args) - len(given.defaults)
         parameters = [each.arg for each in given.args[:without_default]]
-        drawn = ", ".join("rand(3, 5)" for _ in parameters)
+        shown = _arguments_shown(function, parameters)
+        drawn = ", ".join(_draw(function, name, shown.get(name)) for name in parameters)
         names = ", ".join(parameters)
         arguments = f"{names} = {drawn}" if parameters else "pass"
         checks.append(CHECK.format(name=function.name, arguments=arguments, names=names))
     return head + "from grader.api.checks import assert_matches\n" + "".join(checks)
+
+
+def _arguments_shown(function: Function, parameters: list[str]) -> dict[str | None, ast.expr]:
+    """Return what the first example in the docstring that calls the function gives for its parameters."""
+    for text in re.findall(r"^ *>>> (.+)$", function.statement, re.MULTILINE):
+        with suppress(SyntaxError):
+            for node in ast.walk(parse(text)):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == function.name:
+                    named = {each.arg: each.value for each in node.keywords}
+                    return {**dict(zip(parameters, node.args, strict=False)), **named}
+    return {}
+
+
+def _draw(function: Function, name: str, shown: ast.expr | None) -> str:
+    """Return a first argument: a plain value as it is shown, else numbers of the shape that is shown."""
+    if isinstance(shown, ast.Constant):
+        return ast.unparse(shown)
+    says_whole = rf"\b{name}: int\b|\b{name}:\s+an?\s+(int|whole)"
+    if shown is None and re.search(says_whole, f"{function.signature} {function.statement}"):
+        return "3"
+    values = re.fullmatch(r"\w+\.(?:tensor|array)\((\[[-\d., \[\]]+\]).*\)", ast.unparse(shown)) if shown else None
+    with suppress(IndexError, TypeError, ValueError):  # no array, as `[[], [1]]` and `[1 - 2]`
+        if values:
+            return _draw_like(ast.literal_eval(values[1]))
+    return "rand(3, 5)"
+
+
+def _draw_like(values: list[Any]) -> str:
+    """Return an expression that draws numbers of the kind and shape of nested lists."""
+    shape, flat = [len(values)], values
+    while isinstance(flat[0], list):
+        shape.append(len(flat[0]))
+        flat = [each for part in flat for each in part]
+    sizes = ", ".join(map(str, shape))
+    return f"rand.integers(0, {max(flat) + 1}, {sizes})" if isinstance(max(flat), int) else f"rand({sizes})"
 
 
 def _mistakes(functions: tuple[Function, ...], reference: str) -> str:

@@ -578,6 +578,23 @@ def test_a_first_check_leaves_defaults_alone(tmp_path):
     assert "submission.norm(x, weight), reference.norm(x, weight)" in checks
 
 
+@pytest.mark.parametrize("statement, drawn", [
+    (">>> bias(torch.tensor([1.0, 2.0, 3.0]), 2)", "rand(3), 2"),
+    (">>> bias(length=2, table=[[1.0, 2.0]])", "rand(3, 5), 2"),
+    (">>> bias(torch.tensor([[1, 4], [0, 2]]), torch.arange(2))", "rand.integers(0, 5, 2, 2), rand(3, 5)"),
+    (">>> bias(torch.tensor([[]]), torch.tensor([1 - 2]))", "rand(3, 5), rand(3, 5)"),
+    ("length: an\n    int, at least 1.", "rand(3, 5), 3"),
+    (">>> bias(x, 'a'", "rand(3, 5), rand(3, 5)"),
+])  # fmt: skip
+def test_a_first_check_gives_what_the_docstring_shows(tmp_path, statement, drawn):
+    """A whole number stays one and numbers have the shape of the example, so that the reference can answer."""
+    (tmp_path / "bias.py").write_text(
+        f'def bias(table, length):\n    """Give.\n\n    {statement}\n    """\n    return 1\n'
+    )
+    write_lesson(tmp_path / "course", "bias", solution=tmp_path / "bias.py")
+    assert f"    table, length = {drawn}\n" in load(tmp_path / "course").lessons["bias"].checks_path.read_text()
+
+
 @pytest.mark.parametrize("text, said", [("def f(:\n", "invalid syntax"), ("x = 1\n", "no public function")])
 def test_what_is_no_solution_is_said_with_its_file(tmp_path, text, said):
     """A file that is no Python, or has nothing to write in it, begins no lesson."""
