@@ -24,7 +24,7 @@ INSTEAD = {
     "returned-none": "`{function}` returns None.",
     "missing-function": "Your file does not define `{function}` as the exercise asks.",
     "wrong-signature": "`{function}` takes other arguments than the exercise says.",
-    "wrong-format": "`{function}` gives back something else than its docstring's Returns says.",
+    "wrong-format": "`{function}` gives back something else than its docstring says.",
     "randomness": "`{function}` draws random numbers: dropout is on.",
     "wrong-default": "`{function}` has another default than the exercise says.",
     "no-gradient": "No gradient reaches an input of `{function}`.",

@@ -37,4 +37,4 @@ def _input_in(mistake: Named) -> str:
 def _form_in(mistake: Named) -> str:
     form, dtype = FORM_NAMED.search(mistake.says), DTYPE_NAMED.search(mistake.says)
     what = form[1] if form else f"the dtype {dtype[1]}" if dtype else ""
-    return f"`{mistake.function}` gives back {what}: its docstring's Returns asks for something else." if what else ""
+    return f"`{mistake.function}` gives back {what}: its docstring asks for something else." if what else ""

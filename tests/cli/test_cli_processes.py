@@ -219,7 +219,7 @@ def test_softmax_from_start_to_solution(tmp_path):
     right = learn("check", cwd=tmp_path, course=None)
     assert right.returncode == 0
     assert (
-        "Next  learn read attention · learn solution softmax\n      Three questions on this lesson (2 min): learn quiz"
+        "Next  learn read attention · learn solution softmax\n      Questions on this lesson (2 min): learn quiz"
         in right.stdout
     )
     assert right.stderr == ""

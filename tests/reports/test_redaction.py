@@ -444,7 +444,7 @@ def test_a_wrong_form_is_named_by_its_container_or_dtype_and_nothing_inside_is_t
     """A tuple in a list's place is called a tuple; a record that is redacted again says the same."""
     once = _says(Named("wrong-format", "f", f"`f`: {says}", ""), ())
 
-    assert once == f"`f` gives back {shown}: its docstring's Returns asks for something else."
+    assert once == f"`f` gives back {shown}: its docstring asks for something else."
     assert _says(Named("wrong-format", "f", once, ""), ()) == once
 
 

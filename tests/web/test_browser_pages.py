@@ -181,7 +181,7 @@ def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
     part = page.locator("#questions")
     below = page.locator("#questions ~ h2").all_text_contents()
     assert below[0].strip() == "Your task"
-    part.get_by_role("button", name="Three questions on this lesson").focus()
+    part.get_by_role("button", name="Questions on this lesson").focus()
     page.keyboard.press("Enter")
     part.locator("input[name=predicted]:focus").wait_for()
     assert faults(page) == []

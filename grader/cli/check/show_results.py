@@ -55,7 +55,7 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
         first = Suggestion(f"{capitalize(step[0])}.", step[1])
     else:
         first = Suggestion(f"Go on with {along[0]}.", f"learn read {along[0]}")
-    asked = Suggestion("Three questions on this lesson (2 min).", f"learn quiz {result.lesson}")
+    asked = Suggestion("Questions on this lesson (2 min).", f"learn quiz {result.lesson}")
     lesson, is_new = run.context.course.lessons[result.lesson], not run.progress[result.lesson].solved
     more = [asked] if is_new and has_questions(lesson) else []
     way = run.context.way

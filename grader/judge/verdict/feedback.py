@@ -127,7 +127,8 @@ def suggestions_for(
             1, Suggestion(f"It uses your {other}.py: see whether that passes by itself.", f"learn check {other}")
         )
     hint = Suggestion("Take the next hint.", f"learn hint {name}")
-    traps = Suggestion("Read the lesson's traps again.", f"learn read {name}")
+    what = "lesson's common mistakes" if lesson.traps else "lesson"
+    traps = Suggestion(f"Read the {what} again.", f"learn read {name}")
     return tuple([*found, hint, traps][:3])
 
 

@@ -20,7 +20,7 @@ from grader.judge.verdict.messages import describe_error
 from grader.model import CheckResult, Named, Submission
 from grader.source.parse import parse
 
-AS_RETURNS_SAYS = "Give back exactly what the docstring's Returns says."
+AS_RETURNS_SAYS = "Give back exactly what the docstring says."
 AS_NAMED = "Name its parts as the statement does; `print(list(model.state_dict()))` shows yours."
 ADVICE = {  # on what is regular in wrong answers, by its kind
     "no-gradient": "Look for `.detach()`, `.data`, `.item()`, `torch.no_grad()` or a new `torch.tensor` on its way.",
