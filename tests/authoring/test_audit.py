@@ -237,15 +237,31 @@ def test_idle(submission, reference, rand, size):
                     "there for."]  # fmt: skip
 
 
-@pytest.mark.parametrize("need", ["test_shapes", "test_dtype", "test_any_window"])
+@pytest.mark.parametrize("need", ["test_shapes", "test_dtype"])
 def test_a_needed_check_must_stand_before(copy, need):
-    """`needs` of a name that there is not, of a later check or of a parametrized one had no effect."""
+    """`needs` of a name that there is not, or of a later check, had no effect."""
     old = 'points=1, needs="test_shape")\ndef test_a_level'
     said = problems_with(copy, CHECKS, old, old.replace("test_shape", need))
 
     assert said == [
         f"{CHECKS}:36: no check before test_a_level_far_from_zero is called {need}: `needs` is to name one."
     ]
+
+
+def test_a_parametrized_check_is_needed_in_all_its_cases(copy):
+    """A check that needs one is not run where one of its cases fails."""
+    old = 'points=1, needs="test_shape")\ndef test_a_level'
+    change(copy / CHECKS, old, old.replace("test_shape", "test_any_window"))
+    right = (copy / "solutions/basics/moving_average.py").read_text()
+    (copy.parent / "mine.py").write_text(right + "\n_right = moving_average\n\n\ndef moving_average(x, window):\n"
+                                         "    return _right(x, window) + (window == 2 and len(x) == 7)\n")  # fmt: skip
+    options = ("--file", copy.parent / "mine.py", "--json", "--course", copy)
+    done = run_command("learn", "check", "moving_average", *options, cwd=copy, env=environment(copy))
+
+    outcomes = {each["id"].partition(".")[2]: each["outcome"] for each in json.loads(done.stdout)["checks"]}
+    assert outcomes["any_window[7]"] == "passed" and outcomes["any_window[2]"] == "failed"
+    assert outcomes["a_level_far_from_zero"] == "skipped"
+    assert audited(copy, "moving_average")[0] == 0
 
 
 def test_an_example_must_be_what_the_reference_gives(copy):

@@ -89,7 +89,7 @@ class Proof:
                 if need not in known:
                     what = f"no check before {check.test} is called test_{need}: `needs` is to name one."
                     self._add_once(what, check.path, check.line)
-            known.add(check.name)
+            known |= check.called
 
     def _prove_checks(self) -> None:
         """Note the checks that nothing failed: the cases of a parametrized one count together."""

@@ -30,6 +30,7 @@ class Check:
             raise CourseError(f"{item.name} has no @pytest.mark.check(skill=..., points=...).", where=where)
         self.item, self.test = item, item.originalname
         self.name = item.name.removeprefix("test_")
+        self.called = {self.name, self.test.removeprefix("test_")}  # in `needs`: a case, and all cases
         self.skill: str = mark.kwargs.get("skill", "")
         self.points = float(mark.kwargs.get("points", 1))
         needs = mark.kwargs.get("needs", ())

@@ -141,7 +141,7 @@ class _Run:
             return Outcome(check, "skipped", f"`{function}` is not defined in your file.")
         if kind == "not-callable":
             return Outcome(check, "skipped", f"`{function}` is not a function.")
-        needed = [self.outcomes[need] for need in check.needs if need in self.outcomes]
+        needed = [outcome for outcome in self.outcomes.values() if outcome.check.called.intersection(check.needs)]
         unmet = [outcome for outcome in needed if outcome.kind != "passed" and not outcome.mended]
         if unmet:
             return Outcome(check, "skipped", f"Not run before this passes: {unmet[0].check.says}")
