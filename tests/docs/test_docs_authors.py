@@ -12,6 +12,7 @@ from grader.api import checks, pictures
 from grader.course.syllabus import read_syllabus
 from grader.judge.mistakes.common_mistakes import COMMON_MISTAKES
 from grader.model import SKILLS, Limits
+from grader.quiz.kinds import KINDS
 
 GUIDE = (ROOT / "docs" / "authors.md").read_text()
 PART = re.compile(r"(?:^`([\w./-]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -39,7 +40,7 @@ def test_a_lesson_from_nothing(tmp_path):
 
 
 def test_the_guide_names_what_there_is():
-    """Assertions, skills, common mistakes, limits and keys of the syllabus are all in the guide."""
+    """Assertions, skills, common mistakes, limits, kinds of questions and keys of the syllabus are all in the guide."""
     for name in checks.__all__:
         if name.startswith("assert_") or name == "fail":
             assert f"`{name}(" in GUIDE, name
@@ -49,3 +50,6 @@ def test_the_guide_names_what_there_is():
     for word in (*SKILLS, *Limits.__dataclass_fields__, *{row.name for row in COMMON_MISTAKES}):
         assert re.search(rf"\b{word}\b", GUIDE), word
     assert course.arrays in GUIDE
+    for name, kind in KINDS.items():
+        (row,) = re.findall(rf"^\| `{name}` \| .*$", GUIDE, re.MULTILINE)
+        assert all(re.search(rf"\b{key}\b", row) for key in kind.required | kind.optional - {"code", "wrong"}), name
