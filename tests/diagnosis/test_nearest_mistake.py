@@ -75,13 +75,15 @@ def test_a_mistake_that_is_not_in_the_table_gets_no_other_name(lesson, function,
     diagnostician = shared(lesson, function)
     outputs, mistakes = diagnostician.outputs, diagnostician.mistake_set.mistakes
     every = {size: outputs.sets(size) for size in range(1, diagnostician.mistake_set.together + 1)}
-    joinable, pairs, tried, misnamed = outputs.joinable, outputs.rare_pairs, 0, dict[str, list[str]]()
+    joinable, recognised = outputs.joinable, outputs.recognised
+    pairs, tried, misnamed = outputs.rare_pairs, 0, dict[str, list[str]]()
     rare = {mistake.id for mistake in mistakes if mistake.alone}
     for mistake in some_of(diagnostician, few):
         rows = sum(1 << number for number, each in enumerate(mistakes) if each.id == mistake.id)
         monkeypatch.setattr(outputs, "sets", lambda size, rows=rows: [each for each in every[size] if not each & rows])
         monkeypatch.setattr(outputs, "rare_pairs", [each for each in pairs if not each & rows])
         monkeypatch.setattr(outputs, "joinable", [each for each in joinable if not 1 << each[0] & rows])
+        monkeypatch.setattr(outputs, "recognised", [each for each in recognised if not 1 << each[0] & rows])
         named = diagnostician.diagnose(outputs.subject_with((mistake,))).named
         tried += 1
         of_a_pair = rare if len(named) > 1 else ()

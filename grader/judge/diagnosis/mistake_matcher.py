@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from grader.judge.diagnosis.mistake_outputs import (
+    MOST_PAIRS,
     NO_EVIDENCE,
     MistakeOutputs,
     Observations,
@@ -14,6 +15,7 @@ from grader.judge.diagnosis.mistake_outputs import (
     speaks,
 )
 from grader.judge.mistakes.mistake_set import Probe
+from grader.judge.values.compare import Raised
 from grader.judge.values.fingerprint import fingerprint
 
 
@@ -33,6 +35,25 @@ class MistakeMatcher:
         """
         only = self.outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
         return self.answers(mistakes, only) if only else self.explains(mistakes)
+
+    def fits_beside(self, known: int, mistake: int) -> bool:
+        """Return True if a mistake that certain probes recognise answers these as was seen, made beside known ones.
+
+        Of two in one step it answers them alone, if the known ones change nothing there.
+        """
+        only, made = self.outputs.members(mistake)[0].only, known | mistake
+        numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in only]
+        if not self.outputs.go_together(made):
+            made = mistake
+            if any(self.outputs.moves(number, known) for number in numbers):
+                return False
+        return self.answers(made, only) and all(self._raises_alike(number, made) for number in numbers)
+
+    def _raises_alike(self, number: int, mistakes: int) -> bool:
+        """Return True if an error that was seen is about the same as that of these mistakes; so is any value."""
+        seen = self.seen[self.outputs.probes[number].name]
+        answer = self.outputs.answer(number, mistakes & self.outputs.reached[number])
+        return not (isinstance(seen, Raised) and isinstance(answer, Raised)) or seen.about == answer.about
 
     def answers(self, mistakes: int, only: Collection[str]) -> bool:
         """Return True if a set of mistakes answers these probes as was seen."""
@@ -56,7 +77,7 @@ class MistakeMatcher:
 
         A probe that one of two mistakes moves, and the other does not, is taken to be answered as by that one alone.
         """
-        bits = [1 << number for number, _ in self.outputs.joinable]
+        bits = self._bits
         partners = {bit: sum(bits) ^ bit for bit in bits}
         for number in self._order:
             moving = [bit for bit in partners if self.outputs.moves(number, bit)]
@@ -68,6 +89,30 @@ class MistakeMatcher:
             partners = {bit: others for bit, others in partners.items() if others}
         pairs = [bit | other for bit, others in partners.items() for other in bits if bit < other & others]
         return [pair for pair in pairs if self.outputs.go_together(pair)]
+
+    @cached_property
+    def pairs_of_seen(self) -> list[int]:
+        """The pairs of a mistake that by itself explains some wrong value, with each other one: they may interact."""
+        wrong = [number for number in self._order if self.returned(number) and not self.agrees(number, 0)]
+        seen = [bit for bit in self._bits if any(self.agrees(number, bit) for number in wrong)]
+        pairs = {bit | other for bit in seen for other in self._bits if bit != other}
+        return sorted(filter(self.outputs.go_together, pairs)) if len(pairs) <= MOST_PAIRS else []
+
+    @cached_property
+    def _bits(self) -> list[int]:
+        return [1 << number for number, _ in (*self.outputs.joinable, *self.outputs.recognised)]
+
+    def explains_apart(self, recognised: int, other: int) -> bool:
+        """Return True if of two mistakes each explains what it alone changes, and values speak for the other one.
+
+        Certain probes recognise the first in whatever way it is written; what else it changes says nothing here.
+        """
+        apart = [number for number in self._order if not self.outputs.moves(number, recognised)]
+        if not all(self.agrees(number, other) for number in apart):
+            return False
+        speaking = [number for number in apart if not self.agrees(number, 0) and self.speaks(number, other)]
+        only = self.outputs.members(recognised)[0].only
+        return bool(speaking) and not self.answers(other, only) and self.answers(recognised | other, only)
 
     def misfits(self, mistakes: int) -> tuple[str, list[Probe]]:
         """Return the probes on which a set of mistakes answers otherwise than was seen, and where these ask.

@@ -163,6 +163,13 @@ class MistakeOutputs:
         return mark.values != right.values or not apart <= ROUNDING * right.size
 
     @cached_property
+    def recognised(self) -> list[tuple[int, Mistake]]:
+        """The mistakes that certain probes recognise, none of them aside, and that may be made beside others."""
+        asides = {probe.name for probe in self.probes if probe.aside}
+        mistakes = enumerate(self.mistake_set.mistakes)
+        return [(i, m) for i, m in mistakes if m.changes and m.version is None and m.only and asides.isdisjoint(m.only)]
+
+    @cached_property
     def joinable(self) -> list[tuple[int, Mistake]]:
         """The mistakes that may be made beside others, with their numbers."""
         mistakes = enumerate(self.mistake_set.mistakes)

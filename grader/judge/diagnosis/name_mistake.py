@@ -6,7 +6,7 @@ Where several combinations fit, only what they have in common is certain, and on
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -101,6 +101,7 @@ class Diagnostician:
             return diagnosis
         matcher = MistakeMatcher(self.outputs, seen)
         mistakes = self.explain(matcher)
+        mistakes += self._explain_asides(matcher, mistakes) if mistakes else []
         diagnosis.raises_besides = self._raises_besides(mistakes, seen)
         if {each.id for each in mistakes} <= {*beside}:  # which are told there
             mistakes = self._explain_with_called(matcher, beside) or mistakes
@@ -152,7 +153,8 @@ class Diagnostician:
         elif lost := [] if absent else missing_gradients(self.outputs, seen, nearest[0].misfits)[1]:
             # of which it is cut off is the submission's choice: no more is told than fits into few bits
             but = f" (Besides, no gradient reaches `{lost[0]}`{' and more' if lost[1:] else ''}.)"
-        return self._name(mistakes, but, absent[-1:])
+        asides = self._explain_asides(matcher, mistakes, nearest[0].where)
+        return self._name(mistakes, but, absent[-1:]) + self._name(asides)
 
     def explain(self, matcher: MistakeMatcher, *, asides: bool = True, rare: bool = True) -> list[Mistake]:
         """Return the mistakes that together answer exactly as was seen.
@@ -170,40 +172,47 @@ class Diagnostician:
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
         errors = [_is_only_errors(pair) for pair in wrong]
         most = 1 if all(errors) else self.mistake_set.together
-        for size, sets in self._candidates(matcher, most, rare and not any(errors)):
+        for size, sets in self._candidates(matcher, most, rare):
             found = [each for each in sets if (size > 1 or not self._asides_of(each)) and matcher.fits(each)]
             found = [each for each in found if size == 1 or self._is_confirmed(self.outputs.members(each), seen)]
+            if size == 2 and any(errors):
+                found = [each for each in found if self._is_usual(each) or self._is_evident(matcher, each)]
             if most == 1:
                 found = [each for each in found if self._raises_alike(self.outputs.members(each), seen)]
             if found:
                 fits = [self.outputs.members(each) for each in found]
                 is_partial = size == 1 < most and not any(map(matcher.explains, found))
                 return (is_partial and self._explain_beside(_common(fits), matcher)) or _common(fits)
-        return []
+        return self._explain_apart(matcher) if most > 1 else []
 
     def _candidates(self, matcher: MistakeMatcher, most: int, has_rare: bool) -> Iterator[tuple[int, Sequence[int]]]:
         """Yield the sets of mistakes to try, by their size: likely pairs before all, the usual ones before the rare.
 
-        But no rare ones where an error was seen, which one of so many pairs explains by chance. Of all pairs two may
-        do together what neither does alone.
+        Of all pairs two may do together what neither does alone.
         """
         for size in range(1, most + 1):
             if size == 2:
                 pairs = matcher.likely_pairs
-                rare = [pair for pair in pairs if any(each.alone for each in self.outputs.members(pair))]
+                rare = [pair for pair in pairs if any(each.alone or each.only for each in self.outputs.members(pair))]
                 yield size, sorted({*pairs}.difference(rare))
                 yield size, rare if has_rare and len(rare) <= MOST_PAIRS else []
             yield size, self.outputs.sets(size)
             if size == 2 and has_rare:
-                yield size, self.outputs.rare_pairs
+                yield size, self.outputs.rare_pairs or matcher.pairs_of_seen
 
     def _explain_beside(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
         """Return two mistakes that answer every probe as was seen, where few probes have recognised one of them."""
         ids = {mistake.id for mistake in known}
-        pairs = [(each, self.outputs.members(each)) for each in self.outputs.sets(2)]
+        pairs = [(each, self.outputs.members(each)) for each in (*self.outputs.sets(2), *matcher.likely_pairs)]
         fits = [pair for each, pair in pairs if ids & {one.id for one in pair} and matcher.fits(each)]
         found = [pair for pair in fits if self._is_confirmed(pair, matcher.seen)]
-        return _common(found) or self._explain_rest(known, matcher)
+        return _common(found) or self._explain_rest(known, matcher) or self._explain_apart(matcher)
+
+    def _explain_apart(self, matcher: MistakeMatcher) -> list[Mistake]:
+        """Return two mistakes of which certain probes recognise one, in whatever way it is written."""
+        pairs = [(1 << i, 1 << j) for i, _ in self.outputs.recognised for j, _ in self.outputs.joinable]
+        pairs = [pair for pair in pairs if self.outputs.go_together(sum(pair))]
+        return _common([self.outputs.members(sum(pair)) for pair in pairs if matcher.explains_apart(*pair)])
 
     def _explain_with_called(self, matcher: MistakeMatcher, called: Collection[str]) -> list[Mistake]:
         """Return the mistake that answers as was seen together with one that is known, in a function that is called.
@@ -229,14 +238,23 @@ class Diagnostician:
         is_shown = not any(explained & {*each.only} for each in others)  # and not by what is taken to be right here
         return [*known, *others] if others and is_shown else []
 
-    def _explain_asides(self, matcher: MistakeMatcher) -> list[Mistake]:
-        """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain."""
-        named = []
+    def _explain_asides(
+        self, matcher: MistakeMatcher, known: Sequence[Mistake] = (), unclear: str = ""
+    ) -> list[Mistake]:
+        """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain.
+
+        Args:
+            known: Mistakes that are made besides.
+            unclear: A circumstance in which something else is wrong, too.
+        """
+        named: list[Mistake] = []
+        made = sum(1 << self.mistake_set.mistakes.index(each) for each in known)
         for number, probe in enumerate(self.probes):
-            if probe.aside and not matcher.agrees(number, 0):
+            is_clear = unclear not in self.outputs.special[number]
+            if probe.aside and is_clear and not matcher.agrees(number, made):
                 told = [each for each in self.outputs.sets(1) if probe.name in self._asides_of(each)]
-                named += _common([self.outputs.members(each) for each in told if matcher.fits(each)])
-        return list({mistake.id: mistake for mistake in named}.values())
+                named += _common([self.outputs.members(each) for each in told if matcher.fits_beside(made, each)])
+        return [each for each in {mistake.id: mistake for mistake in named}.values() if each not in known]
 
     def _asides_of(self, mistakes: int) -> set[str]:
         """Return the probes aside that recognise the first mistake of a set."""
@@ -249,13 +267,31 @@ class Diagnostician:
         probes = [probe for probe in self.probes if not probe.aside]
         return all(agree(seen[probe.name], observe(probe, subject, self.arrays), probe) for probe in probes)
 
-    def _raises_alike(self, combination: Sequence[Mistake], seen: Observations) -> bool:
+    def _is_usual(self, mistakes: int) -> bool:
+        return not any(each.alone or each.only for each in self.outputs.members(mistakes))
+
+    def _is_evident(self, matcher: MistakeMatcher, pair: int) -> bool:
+        """Return True if values speak for each of two mistakes, or for one, and each error is that which was seen.
+
+        An error is explained by chance by one of so many pairs of which one is rare.
+        """
+        speaking = [n for n, probe in enumerate(self.probes) if not probe.aside and matcher.speaks(n, pair)]
+        singles = [1 << bit for bit in range(pair.bit_length()) if pair >> bit & 1]
+        spoken = [any(not matcher.agrees(number, pair & ~one) for number in speaking) for one in singles]
+        return all(spoken) or (any(spoken) and self._raises_alike(self.outputs.members(pair), matcher.seen, all))
+
+    def _raises_alike(
+        self,
+        combination: Sequence[Mistake],
+        seen: Observations,
+        enough: Callable[[Iterable[bool]], bool] = any,
+    ) -> bool:
         """Return True if one of its errors at least is that which was seen, and not only of the same type."""
         subject = self.outputs.subject_with(combination)
         raised = [(probe, found) for probe in self.probes if isinstance(found := seen[probe.name], Raised)]
         answers = [(found, observe(probe, subject, self.arrays)) for probe, found in raised]
         alike = [found.about == answer.about for found, answer in answers if isinstance(answer, Raised)]
-        return any(alike) or not alike
+        return enough(alike) or not alike
 
     def _raises_besides(self, mistakes: Sequence[Mistake], seen: Observations) -> bool:
         """Return True if a probe aside saw an error that these mistakes do not make."""
