@@ -213,8 +213,7 @@ for coding, value in (("", "-INF"), ("finite fill", "-1e9")):
             "past.", AS_IT_COMES, coding=coding, alone=not coding,
             hide=f"scores.masked_fill(~mask.transpose(-2, -1), {value})")
 alone("at-mask-transposed", "`mask.T` turns the mask round: queries see what was meant for others. With more axes it "
-      "is an error.", AS_IT_COMES, coding="mask.T",
-      hide="scores.masked_fill(~mask.permute(*range(mask.dim())[::-1]), -1e9)")
+      "fails.", AS_IT_COMES, coding="mask.T", hide="scores.masked_fill(~mask.permute(*range(mask.dim())[::-1]), -1e9)")
 alone("at-mask-query-axis", "You lay a padding mask along the queries: padded queries are hidden, but padded keys "
       "still get weight.", AS_IT_COMES,
       hide="scores.masked_fill(~(mask.transpose(-2, -1) if mask.size(-2) == 1 else mask), -1e9)")

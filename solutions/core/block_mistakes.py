@@ -27,11 +27,9 @@ SLOPES = 2e-3  # spans the gradients of both forms of GELU, and what float32 lea
 
 
 # Questions below ask what other checks do, so that a rare fault hides no other.
-block = MistakeSet(
-    "TransformerBlock", globals(), read=without_names, tolerances={"pre_gradients": SLOPES}, checks=(
-        "pre_one_token", "pre_several_tokens", "default_order", "post_one_token", "post_several_tokens", "pre_mask",
-        "post_mask", "mask_of_each[padding]", "other_sizes[(10, 1, 24)]", "post_scales", "pre_gradients",
-        "input_unchanged"),
+block = MistakeSet("TransformerBlock", globals(), read=without_names, tolerances={"pre_gradients": SLOPES}, checks=(
+    "pre_one_token", "pre_several_tokens", "default_order", "post_one_token", "post_several_tokens", "pre_mask",
+    "post_mask", "mask_of_each[padding]", "other_sizes[(10, 1, 24)]", "post_scales", "pre_gradients", "input_unchanged")
 )  # fmt: skip
 MISTAKE_SETS = [block]
 
@@ -294,8 +292,7 @@ alone("sm-overflow", weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
 for dim in (0, 1):
     alone("at-softmax-batch-or-head", coding=f"dim={dim}", weigh=f"torch.softmax(scores, dim={dim})")
 alone("at-values-are-keys", "Inside attention the weights mix the tokens themselves; `wv` is never used.",
-      "Multiply the weights by v, the split of `self.wv(y)`.", coding="the unprojected input",
-      project="self.wq(x), self.wk(x), x")
+      "Multiply the weights by v, the split of `self.wv(y)`.", coding="unmixed", project="self.wq(x), self.wk(x), x")
 alone("hd-mask-of-first-head", only=("a mask for each head",),
       hide="scores.masked_fill(~(mask[:, :1] if mask.dim() == 4 else mask), -INF)")
 in_orders("bl-mask-not-passed", "The mask never reaches attention.", "Pass it on: `self.attn(..., mask)`, and use it. "

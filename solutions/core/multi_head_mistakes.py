@@ -48,8 +48,7 @@ FOUR_AXES = "Keep batch and heads as separate axes: (B, H, T, d_head)."
 mistake("hd-split-view", "Right shape, wrong contents: `view(B, H, T, d_head)` cuts the sequence into pieces, so a "
         "head gets whole tokens. With one head nobody notices.", CUT_THE_FEATURES, cut=CUT_SEQUENCE, forward="x")
 mistake("hd-split-view", "`view(B * H, T, d_head)` cuts the sequence into pieces, not the features, and it also joins "
-        "batch and heads in one axis.", coding="batch and heads in one axis", cut=CUT_SEQUENCE,
-        forward="x.flatten(0, 1)")
+        "batch and heads in one axis.", coding="B and H in one axis", cut=CUT_SEQUENCE, forward="x.flatten(0, 1)")
 mistake("hd-split-no-transpose", "The heads are cut correctly but stay behind the positions: the axes are (B, T, H, "
         "d_head). With as many tokens as heads even the shape looks right.", "End with `transpose(1, 2)`.", forward="x")
 mistake("hd-split-strided", "A head takes every H-th feature (columns h, h + H, h + 2H, ...) where it should take "

@@ -89,9 +89,8 @@ mistake("pe-halves", "All sines come first, then all cosines. Here they alternat
         "axis and flatten).", lay="torch.cat((value[:, 0::2], value[:, 1::2]), dim=1)")
 mistake("pe-pair-columns", "Pair i stands in columns i and i + 1: each sine overwrites the cosine before it.", "Put "
         "pair i in columns 2i and 2i + 1.", lay="torch.cat((value[:, ::2], value[:, -1:], 0 * value[:, 3::2]), dim=1)")
-mistake("pe-swapped", "Sine and cosine have changed places: your even columns are cosines.",
-        "Put the sines into the even columns 0, 2, 4, ... and the cosines into the odd ones.",
-        waves="torch.stack((angles.cos(), angles.sin()), dim=-1)")
+mistake("pe-swapped", "Sine and cosine have changed places: your even columns are cosines.", "Put the sines into the "
+        "even columns and the cosines into the odd ones.", waves="torch.stack((angles.cos(), angles.sin()), dim=-1)")
 mistake("pe-all-sin", "There is no cosine in your table: odd columns are sines too. A step is no longer a rotation.",
         "Take the cosine of the angle for the odd columns.", waves="torch.stack((angles.sin(), angles.sin()), dim=-1)")
 
@@ -128,8 +127,7 @@ for base in (1000, 100000, 500000, 1000000):
     mistake("pe-base", f"Your base is {base}: the first pair is right, and the slower a pair, the further it is off.",
             "Use the base 10000.", coding=f"{base}", rate=f"{base}.0**-exponents")
 mistake("pe-base", "Your base is e⁴ (about 54.6): log10(10000) is 4, but the exponential function wants the natural "
-        "logarithm.", "Use `math.log(10000.0)`, the natural logarithm.", coding="e⁴, from log10",
-        rate="torch.exp(-4.0 * exponents)")
+        "logarithm.", "Use `math.log(10000.0)`.", coding="e⁴, from log10", rate="torch.exp(-4.0 * exponents)")
 mistake("pe-frequency-inverted", "Your frequencies grow from pair to pair: you multiply the position by "
         "10000^(2i/d_model) where the formula divides. With the exponential function, a minus sign is missing.",
         "Divide by 10000^(2i/d_model), or use exp(-...): later columns must turn slower.", rate="10000.0**exponents")

@@ -8,9 +8,8 @@ from grader.api.checks import MistakeSet, draw
 INF = float("inf")
 
 # Probes below ask what these checks do, so that a rare fault hides no other.
-softmax = MistakeSet(
-    "softmax", globals(), without=("slice", "exactly_zero", "half[float16]", "half[bfloat16]"),
-)  # fmt: skip
+without = ("slice", "exactly_zero", "half[float16]", "half[bfloat16]")
+softmax = MistakeSet("softmax", globals(), without=without)
 mistake, alone, right = softmax.mistake, softmax.alone, softmax.alternative
 MISTAKE_SETS = [softmax]
 
@@ -69,9 +68,13 @@ mistake("sm-global-max", "You subtract the maximum of the whole tensor: a slice 
         "Subtract each slice's own maximum: `x.amax(dim=dim, keepdim=True)`.", shift="x - x.max()")
 mistake("sm-shift-absolute", "You subtract the largest absolute value: a slice of low scores underflows to 0/0.",
         "Subtract the maximum: then its own power is 1.", shift="x - x.abs().amax(dim, keepdim=True)")
+mistake("sm-shift-absolute", coding="of the whole tensor", shift="x - x.abs().max()")
 for what, shift in (("mean", "x.mean(dim, keepdim=True)"), ("minimum", "x.amin(dim, keepdim=True)")):
     mistake("sm-shift-min-or-mean", f"You subtract the {what}: entries far above it still overflow.",
             "Subtract the maximum: only then is every exponent at most 0.", coding=what, shift=f"x - {shift}")
+alone("sm-infinity-replaced", "A score of -inf is replaced by 0 (`nan_to_num`, `where`): what is blocked gets weight.",
+      "Leave -inf as it is: exp(-inf) is 0.", take_x="x.masked_fill(x == -INF, 0.0)")
+alone("sm-infinity-replaced", coding="shifted", shift="(x - x.amax(dim, keepdim=True)).masked_fill(x == -INF, 0.0)")
 alone("sm-shift-numerator-only", "The shift is in the numerator only, so slices no longer sum to 1.", "Shift once, "
       "then use the shifted scores above and below the fraction line.", total="torch.exp(x).sum(dim, keepdim=True)")
 mistake("sm-clamp", "You clamp the scores before exponentiating, which makes all large scores equal.",
@@ -131,7 +134,6 @@ alone("sm-in-place", "You change a tensor of your own in place (`y -= y.amax(...
 right("through logsumexp", give="torch.exp(x - torch.logsumexp(x, dim, keepdim=True))")
 right("a tiny number added below", give="powers / (total + 1e-9)")
 right("the maximum detached", shift="x - x.detach().amax(dim, keepdim=True)")
-right("max().values and unsqueeze", shift="x - x.max(dim).values.unsqueeze(dim)",
-      total="powers.sum(dim).unsqueeze(dim)")
+right("max().values, unsqueeze", shift="x - x.max(dim)[0].unsqueeze(dim)", total="powers.sum(dim).unsqueeze(dim)")
 right("a power of e", power="torch.e**shifted")
 # fmt: on

@@ -25,16 +25,14 @@ def without_gradients(seen):
 
 # Questions below ask what other checks do, so that a rare fault hides no other.
 # Inputs and targets of one text only: then whoever makes the targets of the inputs can be told what is wrong with them.
-train_step = MistakeSet(
-    "train_step", globals(), read=without_gradients, tolerances={"step_large_gradient": 1e-3}, checks=(
-        "step_parameters", "step_sizes[single position]", "step_sizes[single row]", "step_sizes[T is V]",
-        "step_after_step", "step_adamw", "step_train_mode", "step_large_gradient", "step_float64"),
+train_step = MistakeSet("train_step", globals(), read=without_gradients, checks=(
+    "step_parameters", "step_sizes[single position]", "step_sizes[single row]", "step_sizes[T is V]", "step_after_step",
+    "step_adamw", "step_train_mode", "step_large_gradient", "step_float64"), tolerances={"step_large_gradient": 1e-3},
 )  # fmt: skip
-train = MistakeSet(
-    "train", globals(), read=without_gradients, tolerances={"train_large_gradient": 1e-3, "train_to_the_end": 1e-3},
-    checks=("train_losses", "train_parameters", "train_in_order", "train_to_the_end", "train_ragged[adamw]",
-            "train_twice", "train_generator", "train_mode", "train_large_gradient"),
-)  # fmt: skip
+train = MistakeSet("train", globals(), read=without_gradients, checks=(
+    "train_losses", "train_parameters", "train_in_order", "train_to_the_end", "train_ragged[adamw]", "train_twice",
+    "train_generator", "train_mode", "train_large_gradient"),
+    tolerances={"train_large_gradient": 1e-3, "train_to_the_end": 1e-3})  # fmt: skip
 MISTAKE_SETS = [train_step, train]
 
 
@@ -406,10 +404,20 @@ mistake("tr-no-train-after-eval", "The model is left in eval mode: no `model.tra
 train.alone("tr-no-train-after-eval", "`model.train()` is called once, and `model.eval()` in the loop: then dropout is "
             "off.", coding="in the loop", enter="pass", move="optimizer.step()\nmodel.eval()")
 
+BACK = ("tr-mode-put-back", "You put the model back into the mode it arrived in: it has to be left in training mode.",
+        "Call `model.train()`, and no `model.train(was)` or `model.eval()` after the step.")
+SAVED = {"enter": "was = model.training\nmodel.train()", "move": "optimizer.step()\nmodel.train(was)"}
+train_step.alone(*BACK, **SAVED)
+train.alone(*BACK, begin="pass", **SAVED)
+train.alone(*BACK, coding="after the loop", begin="was = model.training", finish="model.train(was)\nreturn losses")
+
 # --- what is returned
 mistake("tr-loss-tensor-kept", "You return the loss as a tensor, where a float is due. One with its graph keeps all of "
         "its step alive, and memory grows with every batch.", "Return `loss.item()`, a Python float.", give="loss")
 alone("tr-loss-tensor-kept", "You return the loss as a numpy array.", coding="numpy", give="loss.detach().numpy()")
+for decimals in (3, 2):
+    alone("tr-rounded", f"The losses that you return are rounded to {decimals} decimals.", "Return them as they are.",
+          coding=f"{decimals} decimals", give=f"round(loss.item(), {decimals})")
 mistake("tr-perplexity", "You return exp(loss), the perplexity.", "Return the loss.", give="loss.exp().item()")
 mistake("tr-loss-after-step", "The loss that you return is measured after the step; return the one from before it, "
         "whose gradient was used.", "Return the loss on which you called `backward`.",
@@ -434,9 +442,10 @@ mistake("tr-first-batch-only", "Every step is taken on the first batch; the othe
 for which, rest in (("last", "[:-1]"), ("first", "[1:]")):
     mistake(f"tr-{which}-batch-skipped", f"The {which} batch is left out.", "Go through `batches` from its beginning "
             "to its end.", alone=True, batches=f"list(batches){rest}")
-mistake("tr-batches-counted", "You count the batches, or take them by number: a generator has neither.",
-        "Go through `batches` itself: `for inputs, targets in batches`.", alone=True,
-        batches="[batches[i] for i in range(len(batches))]")
+mistake("tr-batches-counted", "You count the batches, or take them by number: a generator has neither.", "Go "
+        "through `batches` itself.", alone=True, batches="[batches[i] for i in range(len(batches))]")
+alone("tr-batches-counted", "You go through the batches before the loop, to count or to look at them: a generator is "
+      "used up then, and the loop finds none.", coding="gone through", batches="(list(batches), batches)[1]")
 HELD = {"clear": "pass", "move": "pass"}
 for id, says, suggests, changes in (
     ("tr-shuffled", "The batches are taken in another order than they come in.", "Go through `batches` as it is: no "
@@ -494,11 +503,7 @@ right("model.zero_grad", clear="model.zero_grad()")
 right("gradients filled with 0", clear="model.zero_grad(set_to_none=False)")
 for give in ("float(loss.detach())", "loss.detach().item()", "loss.tolist()"):
     right(give, give=give)
-right("a look in eval mode", move="""optimizer.step()
-model.eval()
-with torch.no_grad():
-    model(inputs)
-model.train()""")
+right("a look in eval mode", move="optimizer.step()\nmodel.eval()\nwith torch.no_grad(): model(inputs)\nmodel.train()")
 right("torch.autograd.grad", clear="parameters = list(model.parameters())",
       pull="for p, gradient in zip(parameters, torch.autograd.grad(loss, parameters)):\n    p.grad = gradient")
 right("torch.func.grad", forward="""def loss_of(parameters):
