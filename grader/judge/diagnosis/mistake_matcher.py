@@ -110,7 +110,8 @@ class MistakeMatcher:
         apart = [number for number in self._order if not self.outputs.moves(number, recognised)]
         if not all(self.agrees(number, other) for number in apart):
             return False
-        speaking = [number for number in apart if not self.agrees(number, 0) and self.speaks(number, other)]
+        wrong = [number for number in apart if self.returned(number) and not self.agrees(number, 0)]
+        speaking = [number for number in wrong if self.speaks(number, other)]
         only = self.outputs.members(recognised)[0].only
         return bool(speaking) and not self.answers(other, only) and self.answers(recognised | other, only)
 

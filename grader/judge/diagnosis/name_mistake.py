@@ -153,7 +153,7 @@ class Diagnostician:
         elif lost := [] if absent else missing_gradients(self.outputs, seen, nearest[0].misfits)[1]:
             # of which it is cut off is the submission's choice: no more is told than fits into few bits
             but = f" (Besides, no gradient reaches `{lost[0]}`{' and more' if lost[1:] else ''}.)"
-        asides = self._explain_asides(matcher, mistakes, nearest[0].where)
+        asides = self._explain_asides(matcher, mistakes, nearest[0].where) if mistakes else []
         return self._name(mistakes, but, absent[-1:]) + self._name(asides)
 
     def explain(self, matcher: MistakeMatcher, *, asides: bool = True, rare: bool = True) -> list[Mistake]:
@@ -244,14 +244,16 @@ class Diagnostician:
         """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain.
 
         Args:
-            known: Mistakes that are made besides.
+            known: Mistakes that are made besides; what one of them does in some way of writing it is no other.
             unclear: A circumstance in which something else is wrong, too.
         """
         named: list[Mistake] = []
         made = sum(1 << self.mistake_set.mistakes.index(each) for each in known)
+        ids = {each.id for each in known}
+        ways = [made, *(1 << i for i, each in enumerate(self.mistake_set.mistakes) if each.id in ids)]
         for number, probe in enumerate(self.probes):
-            is_clear = unclear not in self.outputs.special[number]
-            if probe.aside and is_clear and not matcher.agrees(number, made):
+            is_clear = probe.aside and unclear not in self.outputs.special[number]
+            if is_clear and not any(matcher.agrees(number, way) for way in ways):
                 told = [each for each in self.outputs.sets(1) if probe.name in self._asides_of(each)]
                 named += _common([self.outputs.members(each) for each in told if matcher.fits_beside(made, each)])
         return [each for each in {mistake.id: mistake for mistake in named}.values() if each not in known]
@@ -271,14 +273,15 @@ class Diagnostician:
         return not any(each.alone or each.only for each in self.outputs.members(mistakes))
 
     def _is_evident(self, matcher: MistakeMatcher, pair: int) -> bool:
-        """Return True if values speak for each of two mistakes, or for one, and each error is that which was seen.
+        """Return True if values speak for one of two mistakes at least, and each error is that which was seen.
 
         An error is explained by chance by one of so many pairs of which one is rare.
         """
-        speaking = [n for n, probe in enumerate(self.probes) if not probe.aside and matcher.speaks(n, pair)]
+        asked = [number for number, probe in enumerate(self.probes) if not probe.aside and matcher.returned(number)]
+        speaking = [number for number in asked if matcher.speaks(number, pair)]
         singles = [1 << bit for bit in range(pair.bit_length()) if pair >> bit & 1]
         spoken = [any(not matcher.agrees(number, pair & ~one) for number in speaking) for one in singles]
-        return all(spoken) or (any(spoken) and self._raises_alike(self.outputs.members(pair), matcher.seen, all))
+        return any(spoken) and self._raises_alike(self.outputs.members(pair), matcher.seen, all)
 
     def _raises_alike(
         self,
@@ -288,9 +291,8 @@ class Diagnostician:
     ) -> bool:
         """Return True if one of its errors at least is that which was seen, and not only of the same type."""
         subject = self.outputs.subject_with(combination)
-        raised = [(probe, found) for probe in self.probes if isinstance(found := seen[probe.name], Raised)]
-        answers = [(found, observe(probe, subject, self.arrays)) for probe, found in raised]
-        alike = [found.about == answer.about for found, answer in answers if isinstance(answer, Raised)]
+        answers = [(seen[probe.name], observe(probe, subject, self.arrays)) for probe in self.probes]
+        alike = [found.about == answer.about for pair in answers for found, answer in _error_pairs(*pair)]
         return enough(alike) or not alike
 
     def _raises_besides(self, mistakes: Sequence[Mistake], seen: Observations) -> bool:
@@ -366,6 +368,15 @@ def _forgive_names(seen: Any, expected: Any) -> Any:
         return [_forgive_names(*pair) for pair in zip(seen, expected, strict=True)]
     is_of_names = all(isinstance(each, dict) and {*each} == {"missing", "unexpected"} for each in (seen, expected))
     return expected if is_of_names else seen
+
+
+def _error_pairs(seen: Any, answer: Any) -> Iterator[tuple[Raised, Raised]]:
+    """Yield the errors in an observation that are errors in an answer, too."""
+    if isinstance(seen, Raised) and isinstance(answer, Raised):
+        yield seen, answer
+    elif isinstance(seen, list) and isinstance(answer, list):
+        for pair in zip(seen, answer, strict=False):
+            yield from _error_pairs(*pair)
 
 
 def _is_only_errors(pair: tuple[Any, Any]) -> bool:

@@ -1,4 +1,4 @@
-# wrong: at-scale-dk
+# wrong: at-scale-dk, at-half
 import torch
 
 

@@ -1,4 +1,4 @@
-# wrong: at-softmax-overflow
+# wrong: at-softmax-overflow, at-mask-late
 import torch
 
 

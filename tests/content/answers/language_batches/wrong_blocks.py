@@ -1,4 +1,4 @@
-# wrong: bat-starts-in-blocks
+# wrong: bat-starts-in-blocks, bat-device
 import torch
 
 

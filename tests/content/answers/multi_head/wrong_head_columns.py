@@ -1,4 +1,4 @@
-# wrong: hd-weight-not-transposed
+# wrong: hd-weight-not-transposed, at-half
 import torch
 
 

@@ -1,4 +1,4 @@
-# wrong: hd-detached
+# wrong: hd-detached, at-half
 import torch
 from torch import nn
 

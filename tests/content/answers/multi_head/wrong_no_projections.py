@@ -1,4 +1,4 @@
-# wrong: hd-no-input-projection
+# wrong: hd-no-input-projection, at-half
 import torch
 
 

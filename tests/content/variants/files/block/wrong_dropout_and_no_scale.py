@@ -1,4 +1,4 @@
-# wrong: randomness, at-no-scale
+# wrong: bl-dropout, at-no-scale
 import torch
 from torch import nn
 
