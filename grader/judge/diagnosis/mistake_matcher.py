@@ -31,10 +31,16 @@ class MistakeMatcher:
     def fits(self, mistakes: int) -> bool:
         """Return True if a set of mistakes answers as was seen.
 
-        A single mistake has to on the probes that recognise it, a combination on every probe that is not aside.
+        A single mistake has to on the probes that recognise it, a combination on every probe that is not aside, and
+        where certain probes recognise one of its mistakes, these have to tell it from the others.
         """
-        only = self.outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
-        return self.answers(mistakes, only) if only else self.explains(mistakes)
+        if mistakes.bit_count() == 1:
+            only = self.outputs.members(mistakes)[0].only
+            return self.answers(mistakes, only) if only else self.explains(mistakes)
+        only_of = {bit: self.outputs.members(bit)[0].only for bit in self._bits if bit & mistakes}
+        return self.explains(mistakes) and not any(
+            only and self.answers(mistakes & ~bit, only) for bit, only in only_of.items()
+        )
 
     def fits_beside(self, known: int, mistake: int) -> bool:
         """Return True if a mistake that certain probes recognise answers these as was seen, made beside known ones.
