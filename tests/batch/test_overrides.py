@@ -262,6 +262,35 @@ def test_two_lines_of_one_hand_in_and_lesson_are_refused(out):
     assert "0 scores" in call(out, "override", "{out}", "--list")
 
 
+def test_a_table_takes_back_what_it_names(out):
+    """With --undo a table gives nothing, needs no more than ids and lessons, and is obeyed whole or not at all."""
+    table = out / "said.csv"
+    table.write_text("id,lesson,score,say\nann,moving_average,2,why\nbob,moving_average,3,why\n")
+    undo = "override", "{out}", "--csv", str(table), "--undo"
+    assert "nobody has given ann" in refused(out, *undo)
+    call(out, *undo[:-1])
+    (out / "wrong.csv").write_text("id,lesson\nann,moving_average\nbob,argmax_2d\n")
+    assert "wrong.csv:3" in refused(out, "override", "{out}", "--csv", "{out}/wrong.csv", "--undo")
+    assert scores(out)["ann"]["moving_average"] == 2.0
+    table.write_text("id,lesson\nann,moving_average\n")
+
+    assert "1 score given by a human" in call(out, *undo)
+    assert scores(out)["ann"]["moving_average"] != 2.0 and scores(out)["bob"]["moving_average"] == 3.0
+
+
+@pytest.mark.parametrize("words, says", [
+    ("ann --list", "--list takes no ID"), ("--list --undo", "--list takes no --undo"),
+    ("--list --score 3", "--list takes no --score"), ("--csv said.csv --lesson argmax_2d", "--csv takes no --lesson"),
+    ("--csv said.csv --say why", "--csv takes no --say"), ("ann --csv said.csv", "--csv takes no ID"),
+    ("ann --lesson moving_average --score 3 --undo", "--undo takes no --score"),
+])  # fmt: skip
+def test_what_would_not_be_obeyed_is_refused(out, words, says):
+    """Options that do not go together are named, with the command that is meant."""
+    shown = refused(out, "override", "{out}", *words.split())
+
+    assert says in shown and "grader override DIR" in shown
+
+
 def test_a_score_may_be_given_any_number_of_times(out):
     """What was said last counts, and what was said before does not fill the store until it cannot be read."""
     store = ClassStore.existing(out / "results.sqlite")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ HEADINGS = "name its columns in the first line: id,lesson,score,say,by"
 @click.option("--say", default="", metavar="WHY", help="Why; the learner reads it.")
 @click.option("--by", default="", metavar="WHO", help="Who says so; the learner reads that, too.")
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Many at once: a CSV with id, lesson, score, say, by.")
-@click.option("--undo", is_flag=True, help="Let the program's score count again.")
+@click.option("--undo", is_flag=True, help="Let the program's score count again; with --csv, of all in the table.")
 @click.option("--list", "list_only", is_flag=True, help="Show what was said.")
 @json_option
 def command(
@@ -54,10 +54,28 @@ def command(
       grader override results --csv overrides.csv
       grader override results --list
       grader override results 41173 --lesson softmax --undo
+      grader override results --csv overrides.csv --undo
     """
+    given = {f"--{name}" for name, text in said.items() if text} | ({"--undo"} if undo else set())
+    given |= ({"ID"} if hand_in else set()) | ({"--csv"} if table else set())
+    _refuse_mixture(given, list_only=list_only)
     if not list_only:
         _change(results, hand_in, table, undo, said)
     _show(results, as_json)
+
+
+def _refuse_mixture(given: set[str], *, list_only: bool) -> None:
+    """Raise UsageError if, of what is given, a part would not be obeyed."""
+    if list_only and given:
+        raise UsageError(
+            f"--list takes no {min(given)}: it shows what was said", next_step="grader override DIR --list"
+        )
+    in_table = given & {"ID", "--lesson", "--score", "--say", "--by"} if "--csv" in given else set()
+    if in_table:
+        what = f"--csv takes no {min(in_table)}: the table's lines say that"
+        raise UsageError(what, next_step=f"grader override DIR --csv FILE, or {HOW}")
+    if "--undo" in given and (said := given & {"--score", "--say"}):
+        raise UsageError(f"--undo takes no {min(said)}", next_step="grader override DIR ID --lesson L --undo")
 
 
 def _change(results: Path, hand_in: str | None, table: Path | None, undo: bool, said: dict[str, str]) -> None:
@@ -68,20 +86,20 @@ def _change(results: Path, hand_in: str | None, table: Path | None, undo: bool, 
         raise UsageError("whose score is it?", next_step=f"{HOW}, or --csv FILE, or --list")
     with closing(open_results(results)) as opened:
         if table is not None:
-            changes = _read_changes(opened, table)
+            changes = _read_changes(opened, table, undo=undo)
         else:
-            row = {"id": hand_in or "", **said} | ({"score": "", "say": ""} if undo else {})
+            row = {"id": hand_in or "", **said}
             changes = [_override(opened, "", row, undo=undo)]
         opened.override(changes)
         opened.write_learners({name for name, _, _ in changes})
         opened.write_class()
 
 
-def _read_changes(opened: Results, table: Path) -> list[tuple[str, str, Override]]:
+def _read_changes(opened: Results, table: Path, *, undo: bool) -> list[tuple[str, str, Override]]:
     """Return what the lines of a table say. Raises UsageError, for two of one hand-in and lesson as well."""
     changes, lines = [], dict[tuple[str, str], str]()
-    for where, row in _read_table(table):
-        hand_in, lesson, said = _override(opened, where, row)
+    for where, row in _read_table(table, ("id",) if undo else ("id", "score", "say")):
+        hand_in, lesson, said = _override(opened, where, row, undo=undo)
         if (first := lines.setdefault((hand_in, lesson), where)) != where:
             what = f"{shorten(hand_in)} has a score of {lesson} in another line as well, {first}"
             raise UsageError(what, where=where, next_step="leave one of the two lines, then repeat the command")
@@ -112,7 +130,7 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
         raise UsageError("which lesson is it?", where=where, next_step=f"--lesson with one of: {names}")
     if undo:
         if lesson not in opened.overrides.get(hand_in, {}):
-            what = f"nobody has given {hand_in} a score of {lesson}"
+            what = f"nobody has given {shorten(hand_in)} a score of {lesson}"
             raise UsageError(what, where=where, next_step="grader override DIR --list")
         return hand_in, lesson, Override(None, "", by, utc_now(), state.digest)
     score = parse_number((row["score"] or "").strip())
@@ -130,13 +148,13 @@ def _guess(opened: Results, hand_in: str) -> str:
     return f"; did you mean {clean(' or '.join(close))}?" if close else ""
 
 
-def _read_table(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the lines of a CSV file, each with where it stands. Raises UsageError."""
+def _read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the lines of a CSV file, each with its place. Raises UsageError, without a *needed* column too."""
     from grader.reports.gradebook.csv_sheet import read_sheet
 
     sheet = read_sheet(path, "name a CSV file with the columns id, lesson, score, say, by")
     columns = {name: sheet.find_column(name) for name in ("id", "lesson", "score", "say", "by")}
-    for name in ("id", "score", "say"):
+    for name in needed:
         if columns[name] is None:
             raise UsageError(f"there is no column {name}", where=str(path), next_step=HEADINGS)
     for row in range(sheet.header_row + 1, len(sheet.rows)):
