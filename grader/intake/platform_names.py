@@ -7,6 +7,7 @@ mod/assign/classes/downloader.php; Blackboard and Brightspace, by their download
 from __future__ import annotations
 
 import re
+import time
 from contextlib import suppress
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from grader.intake.learner import Entry
 
 DATES = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
 MIN_SECONDS = 1e9  # in September 2001: a smaller number, such as 30112026, is no count of seconds
+MAX_AHEAD = 2 * 366 * 86400  # seconds from now: a number beyond, such as 2611202300, is a date and a time
 _HOUR_AND_MINUTE = re.compile(r"\d{4}-\d\d-\d\d\D\d\d-\d\d")  # in ISO's forms the last two would be a time zone
 _COMPACT_DAY = re.compile(r"^(\d{4})(\d\d)(\d\d)(?=\D)")
 _BEFORE_ZONE = re.compile(r"(?<=:\d\d)\s+(?=(?:Z|[+-]\d\d(?::?\d\d)?)$)")
@@ -122,11 +124,11 @@ def brightspace(name: str) -> Entry | None:
     """
     owner, parts, times = _brightspace_times(name)
     alike = (at for at, part in enumerate(parts[1:-1], 1) if _LIKE_A_TIME.search(part))
-    time, at = max(times, default=(None, next(alike, 0)))
+    when, at = max(times, default=(None, next(alike, 0)))
     if not at:
         return None
     full, file = " - ".join(parts[:at]), " - ".join(parts[at + 1 :])
-    return Entry(name, owner=owner, owner_name=full, attempt_name=parts[at], file=file, joins=True, submitted=time)
+    return Entry(name, owner=owner, owner_name=full, attempt_name=parts[at], file=file, joins=True, submitted=when)
 
 
 def has_several_times(name: str) -> bool:
@@ -138,7 +140,7 @@ def _brightspace_times(name: str) -> tuple[str, list[str], list[tuple[float, int
     """Return whose a name is, what stands between its dashes, and the times among these with their places."""
     found = _BRIGHTSPACE.fullmatch(name)
     owner, parts = (found[1], found[2].split(" - ")) if found else ("", [])
-    return owner, parts, [(time, at) for at, part in enumerate(parts[1:-1], 1) if (time := _parse_words(part))]
+    return owner, parts, [(when, at) for at, part in enumerate(parts[1:-1], 1) if (when := _parse_words(part))]
 
 
 PLATFORMS = {
@@ -153,16 +155,16 @@ PLATFORMS = {
 def parse_time(text: str) -> float | None:
     """Return a time in seconds since 1970, in this machine's time zone unless the text has one; None for no time.
 
-    Read are a number of seconds of `MIN_SECONDS` at least, a year, month and day with or without a time, with almost
-    anything between them, and the forms of `DATES` with a time. What stands behind it and is not understood makes it no
-    time: a half of the day or a zone that is dropped would make another of it.
+    Read are a number of seconds from `MIN_SECONDS` to `MAX_AHEAD` from now, a year, month and day with or without a
+    time, with almost anything between them, and the forms of `DATES` with a time. What stands behind it and is not
+    understood makes it no time: a half of the day or a zone that is dropped would make another of it.
     """
     text = _BEFORE_ZONE.sub("", _COMPACT_DAY.sub(r"\1-\2-\3", text.strip()))
     if not _HOUR_AND_MINUTE.fullmatch(text):
         with suppress(ValueError, OverflowError):
             return datetime.fromisoformat(text).timestamp()
     if is_number(text) and len(text) < 12:
-        return float(text) if float(text) >= MIN_SECONDS else None
+        return float(text) if MIN_SECONDS <= float(text) <= time.time() + MAX_AHEAD else None
     if found := _NUMBERS.fullmatch(text):
         *numbers, half = found.groups()
         return _local_time([int(number or 0) for number in numbers], half)

@@ -121,7 +121,11 @@ def test_a_folder_of_nobody_is_a_name(tmp_path):
 def test_an_extension_that_is_no_time_is_said_with_its_line(tmp_path):
     """Each line of the extensions has an id and a time."""
     path = written(tmp_path)
-    for text, says in (("id,due\n\nAnn,soon\n", "soon is no time"), ("id,when\n", "no columns")):
+    for text, says in (
+        ("id,due\n\nAnn,soon\n", "soon is no time"),
+        ("id,due\nAnn,2611211900\n", "2611211900 is no time"),
+        ("id,when\n", "no columns"),
+    ):
         (tmp_path / "more-time.csv").write_text(text)
         with pytest.raises(UsageError, match=says) as error:
             read_assignment(path)

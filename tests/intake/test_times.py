@@ -38,6 +38,15 @@ def test_what_stands_behind_a_time_is_obeyed_or_makes_it_none(text, clock):
     assert parse_time(text) == (parse_time(f"2026-11-20T{clock}") if clock else None)
 
 
+@pytest.mark.parametrize("text, expected", [
+    ("1795215540", 1795215540.0), ("1000000000", 1e9), ("999999999", None), ("2611202300", None), ("2026112023", None),
+    ("2611211900", None), ("20261120230", None), ("20261120", "2026-11-20"),
+])  # fmt: skip
+def test_a_number_is_seconds_only_near_to_now(text, expected):
+    """One that would be decades ahead is a date and a time without signs between, and no time; nor is a small one."""
+    assert parse_time(text) == (parse_time(expected) if isinstance(expected, str) else expected)
+
+
 @pytest.mark.parametrize("text", ["2026" + " " * 100_000 + "x", "2026," * 50_000, "x 2026 " * 50_000])
 def test_a_long_text_is_no_time_at_once(text):
     """Nobody's name or table makes the reading of a time slow."""
