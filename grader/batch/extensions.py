@@ -13,6 +13,7 @@ from grader.intake.roster import Roster
 from grader.reports.gradebook.csv_sheet import Sheet, read_sheet
 from grader.reports.gradebook.due_dates import Extension
 
+LAST_SECOND = 0.999999  # of a day: what came before midnight is in time, to the microsecond
 NEXT_STEP = "correct it, then repeat the command"
 TIME = 'write a day or a time: "2026-11-25", "2026-11-25 18:00"'
 
@@ -54,9 +55,10 @@ def read_due(value: object) -> float | None:
         if re.fullmatch(r"\s*\d{1,7}\s*", value):
             return None
         day = re.fullmatch(r"\s*(?:\d{4}(\D)\d\d?\1\d\d?|\d{8})\s*", value)
-        return parse_time(f"{value.strip()}T23:59:59" if day else value)
+        when = parse_time(f"{value.strip()}T23:59:59" if day else value)
+        return when + LAST_SECOND if when and day else when
     if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime.combine(value, time(23, 59, 59))
+        value = datetime.combine(value, time.max)
     try:
         return value.timestamp() if isinstance(value, datetime) else None
     except (ValueError, OverflowError):  # of the year 1

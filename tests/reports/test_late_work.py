@@ -96,12 +96,22 @@ def test_one_person_has_one_due_date(tmp_path):
 
 @pytest.mark.parametrize("day", ["2026-12-01", "2026/12/1", "20261201"])
 def test_a_day_is_meant_to_its_end_however_it_is_written(tmp_path, day):
-    """An extension to a day is one to its last second, with dashes, slashes or nothing between; 14 is no day."""
-    (plain,) = read_rule(tmp_path, "id,due\n12,2026-12-01 23:59:59\n").extensions
+    """An extension to a day lasts until midnight, with dashes, slashes or nothing between; 14 is no day."""
+    rule, midnight = read_rule(tmp_path, f"id,due\n12,{day}\n"), datetime(2026, 12, 2).timestamp()
 
-    assert [one.due for one in read_rule(tmp_path, f"id,due\n12,{day}\n").extensions] == [plain.due]
+    assert not export(rule, mark("12", midnight - 0.3)).late and export(rule, mark("12", midnight)).late
     with pytest.raises(UsageError, match="14 is no time"):
         read_rule(tmp_path, "id,due\n12,14\n")
+
+
+def test_a_due_date_that_is_a_day_lasts_until_midnight(tmp_path):
+    """What came in the last second of the day is in time, and at midnight late; a time is meant to the second."""
+    path, midnight = tmp_path / "hw.toml", datetime(2026, 11, 21).timestamp()
+    for due, in_time in (("2026-11-20", True), ('"2026-11-20"', True), ("2026-11-20T23:59:59", False)):
+        path.write_text(f"[late]\ndue = {due}\nper_day = 0.1\n")
+        rule = read_assignment(path).late
+        assert rule and (not export(rule, mark("12", midnight - 0.3)).late) is in_time
+        assert export(rule, mark("12", midnight)).late
 
 
 # --- when work came ---------------------------------------------------------------------------------------------------
