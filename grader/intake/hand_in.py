@@ -172,7 +172,7 @@ def _add_written(hand_in: HandIn) -> None:
         if kind_of(path) != "notebook":
             continue
         with suppress(NotebookError):  # which is told where its own code is read
-            for name, (number, text) in written_files(content).items():
+            for name, (number, text) in written_files(content, hand_in.note_of(path)).items():
                 _keep_written(path, number, name, text, hand_in)
 
 

@@ -27,10 +27,16 @@ def read(folder, *cells: str, beside: dict[str, str] | None = None):
     (["%%writefile /tmp/a.py\nx = 1"], {}, ["left out: it writes /tmp/a.py, which is no file beside"]),
     (["%%writefile venv/a.py\nx = 1"], {}, ["left out: it writes venv/a.py, which is no file beside"]),
     (["%%writefile handed_in.py\nx = 1"], {}, ["it writes handed_in.py, which was handed in, too."]),
-    (["%%writefile notes.txt\nx = 1", "%%writefile", "x = 1\n%%writefile a.py"], {}, []),
+    *[([f"%%writefile {line}\nx = 1\n"], {"hw/a.py": "x = 1\n"}, ["Code cell 1 was read as hw/a.py."]) for line in (
+        '"a.py"', "'a.py'", "a.py -a", "--append a.py", "-a 'a.py'", "./a.py", '"./b/../a.py" --append')],
+    (["%%writefile 'a.py'\nx = 1\n", "%%file ./a.py --append\ny = 2"], {"hw/a.py": "x = 1\ny = 2"}, ["Code cell 2"]),
+    (['%%writefile "my a.py"\nx = 1'], {"hw/my a.py": "x = 1"}, ["as hw/my a.py"]),
+    *[([f"%%writefile{line}\nx = 1"], {}, [f"Code cell 1 was left out: %%writefile{line} is not understood."])
+      for line in ("", " 'a.py", " a.py b.py", " -b a.py", " -b", " {name}.py", " $name", " ''", " -a")],
+    (["%%writefile notes.txt\nx = 1", "%%writefiles a.py", "x = 1\n%%writefile a.py"], {}, []),
 ])  # fmt: skip
 def test_what_a_cell_writes_is_a_file_beside_the_notebook(tmp_path, cells, files, notes):
-    """The last cell of a name counts or is added, each is told, and no name leads out or replaces a file."""
+    """Names are read as IPython reads them; each is told, also what is not understood; none replaces a file."""
     read_files, said = read(tmp_path, *cells, beside={"hw/handed_in.py": "y = 2"})
 
     assert read_files == {"hw/handed_in.py": "y = 2", **files}

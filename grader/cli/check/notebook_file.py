@@ -74,7 +74,7 @@ def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:
     notes: list[str] = []
     try:
         source = to_source(raw, notes.append)
-        for name, (number, _) in written_files(raw).items():
+        for name, (number, _) in written_files(raw, notes.append).items():
             notes.append(f"Code cell {number} was left out: it writes {name}, a file of its own.")
     except NotebookError as error:
         raise _no_notebook(error, path) from None

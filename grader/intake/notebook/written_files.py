@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Callable
+from contextlib import suppress
+from posixpath import normpath
 
 from grader.intake.limits import is_source
 from grader.intake.notebook.notebook_to_module import code_cells
 from grader.submission import MAX_BYTES
 
-_WRITES = re.compile(r"\s*%%(?:write)?file[ \t]+(-a[ \t]+|--append[ \t]+)?(\S+)[ \t]*(?:\n|$)")
+APPEND = ("-a", "--append")
+_WRITES = re.compile(r"\s*%%(?:write)?file(?:[ \t]+(.*)|)(?:\n|$)")
+_QUOTED = re.compile(r"""(["'])(.*)\1""")
 
 
-def written_files(raw: bytes) -> dict[str, tuple[int, str]]:
+def written_files(raw: bytes, note: Callable[[str], None] = lambda text: None) -> dict[str, tuple[int, str]]:
     """Return the text of each file by its name, with the number of the last code cell that writes it.
 
-    As when the cells are run in turn, that one counts alone, or is added with `-a`. Raises NotebookError.
+    As when the cells are run in turn, that one counts alone, or is added with `-a`. *note* is called with what is not
+    understood. Raises NotebookError.
     """
     files: dict[str, tuple[int, str]] = {}
     for number, code in enumerate(code_cells(raw), 1) if b"file" in raw else ():
-        if (found := _WRITES.match(code)) and is_source(found[2]):
-            before = files.get(found[2], (0, ""))[1] if found[1] else ""
+        if not (found := _WRITES.match(code)):
+            continue
+        name, adds = _read_line(found[1] or "")
+        if not name:
+            note(f"Code cell {number} was left out: {found[0].strip()} is not understood.")
+        elif is_source(name):
+            before = files.get(name, (0, ""))[1] if adds else ""
             # one more than a file may have, so that too large a one is noticed
-            files[found[2]] = number, (before + code[found.end() :])[: MAX_BYTES + 1]
+            files[name] = number, (before + code[found.end() :])[: MAX_BYTES + 1]
     return files
+
+
+def _read_line(line: str) -> tuple[str, bool]:
+    """Return the file that a line names, as IPython reads it, and whether it is added to; no name if it is not known.
+
+    Backslashes are plain there, and a name may be in quotes; with `{` or `$` it is one that is known as the cell runs.
+    """
+    with suppress(ValueError):  # of a quote that has no end
+        words = shlex.split(line, posix=False)
+        names = [word for word in words if word not in APPEND]
+        name = _QUOTED.sub(r"\2", names[0]) if len(names) == 1 else ""
+        if name and not re.search(r"""^-|["'{$]""", name):
+            return normpath(name), len(words) > 1
+    return "", False
