@@ -9,7 +9,7 @@ import base64
 import hashlib
 import io
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.git import GitError
 from grader.intake.formats.repositories import read_repository
 from grader.intake.formats.tar import read_tar
-from grader.intake.formats.zip_member import ArchiveError, is_own, parts_of, read_zip, why_refused
+from grader.intake.formats.zip_member import ArchiveError, is_own, read_zip, why_refused
 from grader.intake.learner import Entry, Learner, printable, shorten
 from grader.intake.limits import (
     LIBRARY_FOLDERS,
@@ -167,24 +167,28 @@ def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
 
 
 def _add_written(hand_in: HandIn) -> None:
-    """Add the files that cells of its notebooks write, each beside its notebook. Raises HandInFull."""
-    for path, content in list(hand_in.files.items()):
-        if kind_of(path) != "notebook":
-            continue
+    """Add the files that cells of its notebooks write, each beside its notebook. Raises HandInFull.
+
+    One whose path others have as well lies in a folder named after its notebook: any of them could be meant.
+    """
+    written = list(_written(hand_in))
+    paths = Counter(map(plain_name, (*hand_in.files, *(path for *_, path, _ in written))))
+    for notebook, number, name, path, text in written:
+        own = path if paths[plain_name(path)] == 1 else f"{notebook} cells/{name}"
+        hand_in.note_of(notebook)(f"Code cell {number} was read as {own}.")
+        hand_in.keep(own, text.encode("utf-8", "replace"))
+
+
+def _written(hand_in: HandIn) -> Iterator[tuple[str, int, str, str, str]]:
+    """Yield each file that cells write: its notebook, cell, name, path beside the notebook, and text."""
+    for notebook in [path for path in hand_in.files if kind_of(path) == "notebook"]:
+        note = hand_in.note_of(notebook)
         with suppress(NotebookError):  # which is told where its own code is read
-            for name, (number, text) in written_files(content, hand_in.note_of(path)).items():
-                _keep_written(path, number, name, text, hand_in)
-
-
-def _keep_written(notebook: str, number: int, name: str, text: str, hand_in: HandIn) -> None:
-    """Keep what a code cell writes, if a file of its name may be read. Raises HandInFull."""
-    path = "/".join(parts_of(f"{notebook.rpartition('/')[0]}/{name}")).lstrip("/")
-    why = "which is no file beside the notebook" if why_refused(name) or not is_own(name) else ""
-    why = why or ("which was handed in, too" if plain_name(path) in hand_in.files else "")
-    is_read_as = f"was left out: it writes {name}, {why}" if why else f"was read as {path}"
-    hand_in.note_of(notebook)(f"Code cell {number} {is_read_as}.")
-    if not why:
-        hand_in.keep(path, text.encode("utf-8", "replace"))
+            for name, (number, text) in written_files(hand_in.files[notebook], note).items():
+                if why_refused(name) or not is_own(name):
+                    note(f"Code cell {number} was left out: it writes {name}, which is no file beside the notebook.")
+                else:
+                    yield notebook, number, name, f"{notebook.rpartition('/')[0]}/{name}".lstrip("/"), text
 
 
 def _keep_apart(hand_in: HandIn, folders: tuple[str, ...]) -> None:

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 from support.hand_ins import ANSWERS, TINY, learner_of, make_notebook, make_zip
 
+from grader.batch.results import read_results
 from grader.cli.grader.group import grader
 from grader.intake.hand_in import read_hand_in
 from grader.submission import MAX_BYTES
@@ -26,7 +27,7 @@ def read(folder, *cells: str, beside: dict[str, str] | None = None):
     (["%%writefile ../a.py\nx = 1"], {}, ["left out: it writes ../a.py, which is no file beside"]),
     (["%%writefile /tmp/a.py\nx = 1"], {}, ["left out: it writes /tmp/a.py, which is no file beside"]),
     (["%%writefile venv/a.py\nx = 1"], {}, ["left out: it writes venv/a.py, which is no file beside"]),
-    (["%%writefile handed_in.py\nx = 1"], {}, ["it writes handed_in.py, which was handed in, too."]),
+    (["%%writefile handed_in.py\nx = 1"], {"hw/work.ipynb cells/handed_in.py": "x = 1"}, ["as hw/work.ipynb cells/"]),
     *[([f"%%writefile {line}\nx = 1\n"], {"hw/a.py": "x = 1\n"}, ["Code cell 1 was read as hw/a.py."]) for line in (
         '"a.py"', "'a.py'", "a.py -a", "--append a.py", "-a 'a.py'", "./a.py", '"./b/../a.py" --append')],
     (["%%writefile 'a.py'\nx = 1\n", "%%file ./a.py --append\ny = 2"], {"hw/a.py": "x = 1\ny = 2"}, ["Code cell 2"]),
@@ -41,6 +42,38 @@ def test_what_a_cell_writes_is_a_file_beside_the_notebook(tmp_path, cells, files
 
     assert read_files == {"hw/handed_in.py": "y = 2", **files}
     assert len(said) == len(notes) and all(map(str.__contains__, said, notes)), said
+
+
+def graded(folder, files: dict[str, str]) -> tuple[float | None, str]:
+    """The score of argmax_2d in a hand-in of these files, and what a human should look at."""
+    (folder / "in").mkdir()
+    make_zip(folder / "in/ada.zip", files)
+    words = ["run", str(folder / "in"), "--course", str(TINY), "--lessons", "argmax_2d", "--seed", "7", "--jobs", "1"]
+    done = CliRunner().invoke(grader, [*words, "--out", str(folder / "out")])
+    assert done.exit_code in (0, 1), done.output
+    _, (record,) = read_results(folder / "out")
+    return record.lessons["argmax_2d"].score, record.problem
+
+
+def test_of_several_notebooks_that_write_one_file_none_is_preferred(tmp_path):
+    """As with cells that define one function twice, a human decides; equal files are no question."""
+    right, wrong = (make_notebook(f"%%writefile argmax_2d.py\n{code}") for code in (ANSWERS["argmax_2d"], "x = 1"))
+    (tmp_path / "same").mkdir()
+    score, problem = graded(
+        tmp_path, {"a.ipynb": wrong.replace("x = 1", "def argmax_2d(x): return 1"), "b.ipynb": right}
+    )
+
+    assert score is None and "a.ipynb cells/argmax_2d.py, b.ipynb cells/argmax_2d.py), so none was taken" in problem
+    assert graded(tmp_path / "same", {"a.ipynb": right, "b.ipynb": right})[0] == 10.0
+
+
+def test_an_empty_exercise_gives_way_to_what_a_notebook_writes(tmp_path):
+    """The answer that a cell writes is judged, and a human is told of both."""
+    stub = (TINY / "exercises/basics/argmax_2d.py").read_text()
+    notebook = make_notebook("%%writefile argmax_2d.py\n" + ANSWERS["argmax_2d"])
+    score, problem = graded(tmp_path, {"argmax_2d.py": stub, "work.ipynb": notebook})
+
+    assert score == 10.0 and "argmax_2d.py, still the empty exercise, was not" in problem
 
 
 def test_what_cells_add_to_a_file_is_bounded(tmp_path):
