@@ -16,6 +16,7 @@ from grader.intake.learner import Entry
 DATES = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
 MIN_SECONDS = 1e9  # in September 2001: a smaller number, such as 30112026, is no count of seconds
 MAX_AHEAD = 2 * 366 * 86400  # seconds from now: a number beyond, such as 2611202300, is a date and a time
+_DAY_AND_ZONE = re.compile(r"\d{4}-?\d\d-?\d\d\s+[-+]\d\d:?\d\d")
 _HOUR_AND_MINUTE = re.compile(r"\d{4}-\d\d-\d\d\D\d\d-\d\d")  # in ISO's forms the last two would be a time zone
 _COMPACT_DAY = re.compile(r"^(\d{4})(\d\d)(\d\d)(?=\D)")
 _BEFORE_ZONE = re.compile(r"(?<=:\d\d)\s+(?=(?:Z|[+-]\d\d(?::?\d\d)?)$)")
@@ -160,6 +161,8 @@ def parse_time(text: str) -> float | None:
     understood makes it no time: a half of the day or a zone that is dropped would make another of it.
     """
     text = _BEFORE_ZONE.sub("", _COMPACT_DAY.sub(r"\1-\2-\3", text.strip()))
+    if _DAY_AND_ZONE.fullmatch(text):
+        return None
     if not _HOUR_AND_MINUTE.fullmatch(text):
         with suppress(ValueError, OverflowError):
             return datetime.fromisoformat(text).timestamp()

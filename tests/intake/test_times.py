@@ -30,7 +30,7 @@ def test_times_are_read_as_people_and_platforms_write_them(text, expected):
     ("20261120-10-05-30", "10:05:30"),
     *[(f"2026-11-20 {clock}", None) for clock in (
         "13:00 pm", "0:30 am", "p.m.", "p 6:00", "6:00 e.m.", "6:00 μ.μ.", "μ.μ. 6:00", "6:00 p.m. Z", "18:00 CET",
-        "18:00 -5", "18:00 x")],
+        "18:00 -5", "18:00 x", "-05:00", "+05:00", "-0500")],
     ("Nov 20, 2026 13:15 PM", None), ("20 Nov 2026 2200 CET", None),
 ])  # fmt: skip
 def test_what_stands_behind_a_time_is_obeyed_or_makes_it_none(text, clock):
