@@ -134,6 +134,15 @@ def test_a_file_outside_of_a_workspace_is_checked_and_not_kept(tmp_path):
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_a_file_whose_suffix_is_in_capitals_is_the_one_that_is_checked(workspace):
+    """argmax_2d.PY, which is there, is judged, and not the workspace's own file of that lesson."""
+    (workspace / "argmax_2d.PY").write_text((TINY / "solutions/basics/argmax_2d.py").read_text())
+    (workspace / "basics/argmax_2d.py").write_text(WRONG)
+
+    done = learn("check", "argmax_2d.PY", cwd=workspace)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_file_named_after_no_lesson_needs_one(tmp_path):
     """A file called otherwise is answered with the command that says whose work it is."""
     (tmp_path / "my try.py").write_text("")

@@ -140,7 +140,7 @@ def _choose_lessons(run: CheckRun, lessons: Sequence[str], file: Path | None) ->
 def _lesson_named(context: CourseContext, name: str) -> Lesson:
     """Find a lesson by its name or its file's path. Raises UsageError; SubmissionError for a file that is not there."""
     path = Path(name)
-    if path.suffix != ".py":
+    if path.suffix.lower() != ".py":
         return context.lesson(name)
     if is_file(path):
         return _lesson_of(context, path)
@@ -171,7 +171,7 @@ def _file_of(context: CourseContext, lesson: Lesson, file: Path | None, lessons:
     """Return the file given, else the lesson if that was a file's path, else the workspace's file."""
     if file is not None:
         return file
-    named = [Path(name) for name in lessons if name.endswith(".py") and context.lesson(name) is lesson]
+    named = [Path(name) for name in lessons if name.lower().endswith(".py") and context.lesson(name) is lesson]
     if named and named[0].is_file():
         return named[0]
     if context.workspace is None:
