@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TextIO
@@ -183,18 +183,23 @@ def _signals_of_a_pager() -> Iterator[None]:
         yield
         return
     pressed: list[int] = []
-    handlers: dict[Any, Any] = {
-        number: signal.SIG_IGN,
-        signal.SIGINT: lambda pressed_now, _: pressed.append(pressed_now),
-    }
+    with handling({number: signal.SIG_IGN, signal.SIGINT: lambda pressed_now, _: pressed.append(pressed_now)}):
+        yield
+    if pressed:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def handling(handlers: Mapping[Any, Any]) -> Iterator[None]:
+    """Answer signals so for a while, then as before."""
+    import signal
+
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if pressed:
-        raise KeyboardInterrupt
 
 
 def _for_less(options: str, wanted: str, leave: str) -> str:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +22,7 @@ from grader.cli.options import course_option
 from grader.course.learner_copy import passed_words
 from grader.files import is_file
 from grader.model import Lesson
-from grader.terminal.console import has_reader, make_layout, put, signs, wrap, wrap_error
+from grader.terminal.console import handling, has_reader, make_layout, put, signs, wrap, wrap_error
 from grader.terminal.keyboard import Keyboard, forget_typed, shown_again
 from grader.terminal.screen import Screen
 from grader.terminal.text import capitalize, clean, score_text
@@ -240,7 +240,7 @@ class _Watch:
         assert self.screen is not None
         handlers: dict[signal.Signals, Any] = {signal.SIGTERM: end_as_ctrl_c}
         handlers |= {signal.SIGTSTP: self._stop_for_a_while, signal.SIGWINCH: self._draw_again}
-        with _handling(handlers):
+        with handling(handlers):
             try:
                 self._enter()
                 yield
@@ -295,8 +295,8 @@ class _Watch:
         """Run another command of `learn` in the terminal, then return to the screen."""
         self._leave()
         put(f"$ learn {command}")
-        with _handling({signal.SIGTSTP: signal.SIG_DFL}):
-            with _handling({signal.SIGINT: signal.SIG_IGN}):  # Ctrl-C there is for the command
+        with handling({signal.SIGTSTP: signal.SIG_DFL}):
+            with handling({signal.SIGINT: signal.SIG_IGN}):  # Ctrl-C there is for the command
                 course = str(self.work.run.context.course.root)
                 subprocess.run(
                     [sys.executable, "-P", "-c", PROGRAM, *command.split()],
@@ -314,14 +314,3 @@ class _Watch:
         put()
         with shown_again(lambda: click.echo(GO_BACK, nl=False)):
             click.prompt(GO_BACK.rstrip(), default="", show_default=False, prompt_suffix=" ")
-
-
-@contextmanager
-def _handling(handlers: Mapping[signal.Signals, Any]) -> Iterator[None]:
-    """Answer signals so for a while, then as before."""
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
