@@ -18,6 +18,8 @@ from grader.judge.mistakes.mistake_set import Probe
 from grader.judge.values.compare import Raised
 from grader.judge.values.fingerprint import fingerprint
 
+MOST_PLACES = 4  # where a mistake is looked for by itself; at all of them takes seconds when nothing is known yet
+
 
 class MistakeMatcher:
     """Compares one submission's observations with the answers of sets of mistakes."""
@@ -100,7 +102,7 @@ class MistakeMatcher:
     def pairs_of_seen(self) -> list[int]:
         """The pairs of a mistake that by itself explains some wrong value, with each other one: they may interact."""
         wrong = [number for number in self._order if self.returned(number) and not self.agrees(number, 0)]
-        seen = [bit for bit in self._bits if any(self.agrees(number, bit) for number in wrong)]
+        seen = [bit for bit in self._bits if any(self.agrees(number, bit) for number in wrong[:MOST_PLACES])]
         pairs = {bit | other for bit in seen for other in self._bits if bit != other}
         return sorted(filter(self.outputs.go_together, pairs)) if len(pairs) <= MOST_PAIRS else []
 
