@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.batch.assignment import read_assignment
+from grader.batch.assignment.assignment_file import read_assignment
 from grader.errors import UsageError
 from grader.intake.discover import discover
 from grader.intake.name_patterns import NamePattern

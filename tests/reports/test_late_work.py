@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.hand_ins import ANSWERS, TINY, write
 
-from grader.batch.assignment import read_assignment
+from grader.batch.assignment.assignment_file import read_assignment
 from grader.errors import UsageError
 from grader.reports.gradebook.canvas import fill_canvas
 from grader.reports.gradebook.csv_sheet import Sheet

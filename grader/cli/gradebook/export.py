@@ -111,7 +111,7 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
 
 def _read_assignment(ctx: click.Context, path: Path, options: dict[str, Any]) -> Path:
     """Return the results of an assignment; set what counts, and the options that were not given."""
-    from grader.batch.assignment import read_assignment
+    from grader.batch.assignment.assignment_file import read_assignment
 
     found = read_assignment(path)
     if found.out is None:
@@ -157,7 +157,7 @@ def _fill(
     **more: Any,
 ) -> tuple[Filled, int | None]:
     """Fill the marks in; also return how many submissions are not graded yet, None if that is not known."""
-    from grader.batch.assignment import require_fitting
+    from grader.batch.assignment.assignment_file import require_fitting
     from grader.batch.results import count_unfinished, read_results
     from grader.reports.gradebook.canvas import fill_canvas
     from grader.reports.gradebook.csv_sheet import read_sheet

@@ -72,7 +72,7 @@ def command(
         raise click.UsageError("Missing option '--out'.", ctx=ctx)
     course = load_course(ctx)
     chosen = choose_lessons(course, lessons, required=True)
-    from grader.batch.assignment import require_fitting
+    from grader.batch.assignment.assignment_file import require_fitting
     from grader.batch.run import Plan, Run
     from grader.batch.shards import Shard
 
@@ -108,7 +108,7 @@ def _read_paths(ctx: click.Context, paths: tuple[Path, ...], options: dict[str, 
         raise click.UsageError("Name the submissions: a folder, a .zip or a list of clones.", ctx=ctx)
     rule: Mapping[str, Any] = {}
     if assignment:
-        from grader.batch.assignment import read_assignment
+        from grader.batch.assignment.assignment_file import read_assignment
 
         found = read_assignment(assignment[0])
         options["late"] = found.late is not None

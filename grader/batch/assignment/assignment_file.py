@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.batch.extensions import NEXT_STEP, read_due, read_extensions
+from grader.batch.assignment.extensions import NEXT_STEP, read_due, read_extensions
 from grader.course.tables import Table, TomlText
 from grader.errors import SelfattendError
 from grader.files import read_file

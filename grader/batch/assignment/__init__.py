@@ -1,0 +1,1 @@
+"""The file that says all about an assignment, and its extensions."""
