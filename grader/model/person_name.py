@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+MAX_NAME_CHARS = 300  # a name of more is turned round no further: each of its words would cost as many again
+
 
 def name_words(name: str) -> list[str]:
     """Split a name, without accents and signs, given name first: "Lovelace, Ada" becomes ["ada", "lovelace"]."""
@@ -16,7 +18,7 @@ def name_words(name: str) -> list[str]:
 
 def name_keys(name: str) -> set[str]:
     """Return a name's words sorted, and run together with the family name last or first."""
-    words = name_words(name)
+    words = name_words(name[:MAX_NAME_CHARS])
     if not words:
         return set()
     turned = [words[start:] + words[:start] for start in range(len(words))]

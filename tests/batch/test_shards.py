@@ -19,6 +19,7 @@ from grader.cli.grader.group import grader
 from grader.course import load
 from grader.errors import UsageError
 from grader.intake.learner import Entry, Learner
+from grader.model.person_name import MAX_NAME_CHARS, name_keys
 
 IDS = st.lists(st.text(min_size=1, max_size=12), unique=True, max_size=30)
 
@@ -191,6 +192,12 @@ def test_one_name_under_two_ids_in_different_parts_is_told(course, tmp_path):
         grade(course, folder, tmp_path / part, names="canvas", **options)
     said = merge(tmp_path / "one", tmp_path / "two", out=tmp_path / "joined")
     assert "perhaps one person under two ids: 1001 and s1\n" in said
+
+
+def test_a_name_of_thousands_of_words_costs_little():
+    """A store may come from anywhere: a name is turned round no further than its first letters."""
+    keys = name_keys("ab " * 100_000)
+    assert len(keys) <= MAX_NAME_CHARS and sum(map(len, keys)) < 100_000
 
 
 def test_a_part_whose_people_have_other_ids_now_is_refused(course, tmp_path):
