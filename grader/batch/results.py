@@ -141,13 +141,12 @@ class Results:
             opened = open_folder(path)
             self._lock = opened.lock
         said: Overrides = []
-        owners: dict[str, Owner] = {}
+        self._aside: dict[str, Owner] = {}
         try:
             if not go_on:
                 ready()
-                self.put_aside, said, owners = move_aside(path)
+                self.put_aside, said, self._aside = move_aside(path)
             self.store = ClassStore(path)
-            self.owners = owners or self.store.owners()  # of what was graded, or said, before
             self.store.add_overrides(said)
             self._read_states()
             self.facts: dict[str, Any] = self.store.facts()
@@ -160,6 +159,10 @@ class Results:
         self.states: dict[str, State] = self.store.states()
         self._owners = {state.feedback.casefold(): name for name, state in self.states.items()}  # of files
         self.overrides = self.store.overrides()
+
+    def earlier_owners(self) -> dict[str, Owner]:
+        """Return the owner of each hand-in that was graded, or of which a human said something, before this run."""
+        return self._aside or self.store.owners()
 
     def rename(self, hand_ins: Mapping[str, tuple[str, Owner]]) -> None:
         """Give hand-ins other ids and owners, by the old id; their files keep their names, and are not written yet."""

@@ -217,7 +217,7 @@ class Run:
 
     def _rename(self) -> None:
         """Give who was graded before the ids that they have now; `doubled` are those who have another result there."""
-        found, self.doubled = find_renamed(self.results.owners, self.found.learners, self.roster)
+        found, self.doubled = find_renamed(self.results.earlier_owners(), self.found.learners, self.roster)
         self.renamed = {old: new for old, (new, _) in found.items() if new != old}
         if self.renamed and self.plan.shard:
             old, new = next(iter(self.renamed.items()))
