@@ -237,7 +237,8 @@ def test_the_end_of_a_text_leads_to_the_editor_and_to_the_questions(at: Any) -> 
     assert page.url.endswith("#hints")
     page.get_by_role("link", name="Write it in the editor of this page").click()
     assert page.url.endswith("#side") and page.locator(".commands").count() == 0
-    page.get_by_role("button", name="Questions on this lesson", exact=True).click()
+    in_text = page.get_by_role("list")  # another button stands beside the text
+    in_text.get_by_role("button", name="Questions on this lesson", exact=True).click()
     assert "Attention, in code" in page.locator(".question .eyebrow").text_content()
 
 
