@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from grader.worker.main_guard import disarm_main_guard
+from grader.worker.main_guard import disarm_main_guard, may_have_main_guard
 from grader.worker.preload import SEED
 from grader.worker.watch.cut_off import cut_off
 from grader.worker.watch.watched_import import WatchedImport
@@ -92,8 +92,8 @@ def _compile(path: str, source: str) -> CodeType:
 
 
 def _disarmed(path: str, source: str) -> str | ast.Module:
-    """Return a source of which nothing behind a main guard can run, whatever name its module is given."""
-    if source.isascii() and "__name__" not in source:  # other characters may be other ways to write it
+    """Return a source that starts nothing of itself, whatever name its module is given."""
+    if not may_have_main_guard(source):
         return source
     tree = ast.parse(source, path)
     return tree if disarm_main_guard(tree) else source

@@ -1,24 +1,55 @@
-"""What `if __name__ == "__main__":` is, for those who run a source and for those who only read it.
+"""What runs only where a file is started by itself, for those who run a source and for those who only read it.
 
-No worker runs what is behind it, whatever a module calls itself: so whoever reads a source need not read it either.
+That is `if __name__ == "__main__":`, and a statement that runs the file's own tests: `doctest.testmod()`,
+`unittest.main()`. No worker runs these, whatever a module calls itself: so whoever reads a source need not read them.
 """
 
 from __future__ import annotations
 
 import ast
 
+TEST_RUNS = frozenset({
+    "doctest.testmod", "doctest.testfile", "doctest.run_docstring_examples", "testmod", "run_docstring_examples",
+    "unittest.main",
+})  # fmt: skip
+MARKS = ("__name__", "doctest", "unittest")
+
+
+def may_have_main_guard(source: str) -> bool:
+    """Return False for a source that surely has nothing to leave out, without parsing it."""
+    return not source.isascii() or any(mark in source for mark in MARKS)  # other characters may be other ways to write
+
 
 def without_main_guard(tree: ast.Module) -> list[ast.stmt]:
     """Return the statements of a module that a worker runs."""
-    return [node for node in tree.body if not _is_guard(node)]
+    return [node for node in tree.body if not (_is_guard(node) or _runs_tests(node))]
 
 
 def disarm_main_guard(tree: ast.Module) -> bool:
-    """Make every guard of a module untrue, in place; return whether there was one. Lines stay what they are."""
-    guards = [node for node in tree.body if _is_guard(node)]
-    for guard in guards:
-        guard.test = ast.copy_location(ast.Constant(False), guard.test)  # type: ignore[attr-defined]
-    return bool(guards)
+    """Have what a worker does not run do nothing, in place; return whether there was any. Lines stay what they are."""
+    found = False
+    for node in tree.body:
+        if isinstance(node, ast.If) and _is_guard(node):
+            node.test = ast.copy_location(ast.Constant(False), node.test)
+        elif isinstance(node, ast.Expr) and _runs_tests(node):
+            node.value = ast.copy_location(ast.Constant(None), node.value)
+        else:
+            continue
+        found = True
+    return found
+
+
+def _runs_tests(node: ast.stmt) -> bool:
+    """Return True for an expression by itself in which tests are run: `print(doctest.testmod())`."""
+    if not isinstance(node, ast.Expr):
+        return False
+    return any(isinstance(part, ast.Call) and _plain_name(part.func) in TEST_RUNS for part in ast.walk(node))
+
+
+def _plain_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_guard(node: ast.stmt) -> bool:

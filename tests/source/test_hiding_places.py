@@ -365,7 +365,7 @@ def test_a_class_of_unittest_that_is_no_base_hides_a_call():
     test += "    def test(self):\n        PUT[0] = torch.softmax\n"
     uses = "def softmax(x, dim=-1):\n    return PUT[0](x, dim)\n"
 
-    assert all(find(test + ANSWER + use).hides for use in ("K = unittest.TestCase\n", "unittest.main()\n"))
+    assert all(find(test + ANSWER + use).hides for use in ("K = unittest.TestCase\n", "K = unittest.main()\n"))
     assert find(test + uses + "T('test').debug()\n").name == "softmax"
 
 

@@ -26,6 +26,7 @@ from grader.judge.processes.launcher import start_launcher
 from grader.judge.processes.remote_module import LocalModule, RemoteModule
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
+from grader.source.forbidden_calls import find_forbidden_calls
 from grader.worker import fork_server, warm_up
 from grader.worker.models.factories import make
 from grader.worker.operations import ModuleHost, describe_error
@@ -441,6 +442,32 @@ def test_what_is_behind_a_main_guard_never_runs(launcher, watched):
     worker.close()
 
     assert value == ["__main__", "__main__"]
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["", "watched"])
+@pytest.mark.parametrize(
+    "runs",
+    [
+        "import doctest\ndoctest.testmod()",
+        "from doctest import testmod\nprint(testmod(verbose=False))",
+        "import unittest\nunittest.main()",
+        "import sys, unittest\nsys.exit(unittest.main(exit=False))",
+    ],
+)
+def test_a_file_that_runs_its_own_tests_at_its_end_is_loaded_without(launcher, runs, watched):
+    """They need a tracer, make code of texts or end the process: a right file of which only that is wrong is right."""
+    source = f"def f():\n    'Return 1.\\n\\n    >>> f()\\n    2\\n    '\n    return 1\n{runs}\nafter = 1 / 1\n"
+    worker = launcher.lease()
+    reply = worker.request(
+        "load", name="lesson", path="lesson.py", source=source, siblings={}, forbids=["softmax"], names=["f"],
+        device="cpu", shared=False, watched=watched,
+    )  # fmt: skip
+    assert "error" not in reply, reply
+    value = worker.request("call", target="f", args=[], kwargs={})["value"]
+    worker.close()
+
+    assert (value, reply.get("output", "")) == (1, "")
+    assert find_forbidden_calls(source, ["f"], {"softmax": "softmax"}.get) == {}
 
 
 def test_a_guard_leaves_the_lines_of_a_source_as_they_are(launcher):
