@@ -10,7 +10,7 @@ from support.deviations import deviations
 from support.factories import judge_source
 from support.repeat import SOAK
 
-from grader.judge.diagnosis import name_mistake
+from grader.judge.diagnosis import mistake_matcher, name_mistake
 from grader.judge.diagnosis.mistake_outputs import Observations, agree, speaks
 from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.mistakes.mistake_set import Mistake
@@ -117,7 +117,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 def test_of_two_mistakes_the_one_that_is_not_made_there_is_told(monkeypatch):
     """A sum is forgotten in one order alone, in a network with ReLU: in the other order all but that is as told."""
     diagnostician = shared("block", "TransformerBlock")
-    monkeypatch.setattr(name_mistake, "MOST_PAIRS", 0)  # where one is a row of its own
+    for module in (name_mistake, mistake_matcher):  # no pairs where one is a row of its own
+        monkeypatch.setattr(module, "MOST_PAIRS", 0)
     monkeypatch.setattr(diagnostician.outputs, "rare_pairs", [])
     build = diagnostician.mistake_set.build({"pre_sum2": "thought", "bend": "hidden.relu()"})
 
