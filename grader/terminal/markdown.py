@@ -20,11 +20,13 @@ from rich.theme import Theme
 
 from grader.terminal.console import has_colour, width
 from grader.terminal.layout import make_console
+from grader.terminal.text import wrap_points
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as Piece
 
 MIN_COLUMNS = 12  # of the last column of a block of text
+DEEPER = 4  # columns that the rest of a folded line of code stands deeper than its beginning
 MAX_COLUMNS = 88  # of text; source code takes the terminal's width
 
 # Only named colours and no background: both dark and light themes make them readable.
@@ -93,6 +95,19 @@ def _fold(line: str, room: int) -> str:
     return line[:start] + f"\n{' ' * start}".join(textwrap.wrap(line[start:], room - start, break_on_hyphens=False))
 
 
+def _fold_python(code: str, room: int) -> Text:
+    """Colour Python, and fold lines that are too long between words, deeper than what stands below them."""
+    folded = []
+    for line in _python(code, "python").highlight(code.rstrip("\n")).split("\n"):
+        indent = len(line.plain) - len(line.plain.lstrip()) + DEEPER
+        if indent > room - MIN_COLUMNS:
+            folded.append(line)
+            continue
+        first, *rest = line.divide(wrap_points(line.plain, room, indent=indent))
+        folded += [first, *(Text.assemble(" " * indent, piece) for piece in rest)]
+    return Text("\n").join(folded)
+
+
 class _Code(CodeBlock):
     """A block of code, indented by two; a block of its output has a word above it."""
 
@@ -109,9 +124,12 @@ class _Code(CodeBlock):
         if self.is_output:
             yield Text("  output:", "dim")
         code = str(self.text)
-        if self.lexer_name != "python":  # a table, say, or an output
-            code = "\n".join(_fold(line, options.max_width - 2) for line in code.split("\n"))
-        yield Padding(_python(code, self.lexer_name), (0, 0, 0, 2))
+        room = options.max_width - 2
+        if self.lexer_name == "python":
+            yield Padding(_fold_python(code, room), (0, 0, 0, 2))
+        else:  # a table, say, or an output
+            code = "\n".join(_fold(line, room) for line in code.split("\n"))
+            yield Padding(_python(code, self.lexer_name), (0, 0, 0, 2))
 
 
 class _Heading(Heading):

@@ -101,3 +101,12 @@ def test_a_line_that_is_too_long_goes_on_below_its_last_column(tmp_path):
     done = learn("read", "mean", "--whole", cwd=tmp_path, course=course, COLUMNS="40")
 
     assert "  q      (T, d)    one row for every\n                   query\n" in done.stdout
+
+
+def test_a_line_of_code_that_is_too_long_goes_on_below_and_deeper(tmp_path):
+    """The rest of a line stood at the left, where another statement would begin."""
+    code = "```python\nfor row in rows:\n    print(row.sum(), row.mean(), row.std())\n```\n"
+    course = make_course(tmp_path / "wide", {"lessons/core/mean.md": front("mean") + code})
+    done = learn("read", "mean", "--whole", cwd=tmp_path, course=course, COLUMNS="40")
+
+    assert "      print(row.sum(), row.mean(),\n          row.std())\n" in done.stdout
