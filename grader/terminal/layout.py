@@ -47,6 +47,11 @@ class Layout:
         """Return the width to use."""
         return max(20, min(self.width, MAX_COLUMNS))
 
+    @property
+    def has_keys(self) -> bool:
+        """Return True where a key does what a command does elsewhere."""
+        return len(self.more) == 1
+
     @cached_property
     def _console(self) -> Console:
         return make_console(self.columns, self.colour, palette=self.palette)

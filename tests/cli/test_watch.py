@@ -165,7 +165,8 @@ def test_a_newer_save_overtakes_code_that_does_not_end(tmp_path: Path) -> None:
     answer(workspace, "argmax_2d", WRONG)
     watching = Watching(workspace, course=course)
     try:
-        watching.wait_for(r"checks failed[\s\S]*q quit")
+        screen = watching.wait_for(r"checks failed[\s\S]*q quit")
+        assert "h hint" in screen and "learn hint" not in screen  # no command where there is a key
         answer(workspace, "argmax_2d", ENDLESS)
         watching.wait_for("checking")
         time.sleep(0.5)
@@ -263,11 +264,11 @@ def test_pictures_and_prints_take_the_place_of_the_verdict(workspace: Path, watc
     answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello', window)\n")
     watching.wait_for(r"A step, smoothed[\s\S]*returned None[\s\S]*2.2 / 10[\s\S]*q back")
     watching.type("w")
-    watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
+    watching.wait_for(r"returns None[\s\S]*c lists them[\s\S]*q quit")
     watching.type("p")
     watching.wait_for(r"Printed by your code[\s\S]*hello[\s\S]*q back")
     watching.type("q")
-    watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
+    watching.wait_for(r"returns None[\s\S]*c lists them[\s\S]*q quit")
     watching.type("q")
 
     assert watching.end() == 0
@@ -276,7 +277,7 @@ def test_pictures_and_prints_take_the_place_of_the_verdict(workspace: Path, watc
 def test_what_is_longer_than_the_screen_is_shown_a_page_at_a_time(workspace: Path, watching: Watching) -> None:
     """Long lines are folded; a save is judged meanwhile, and `q` leads back to the verdict."""
     answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello ' * 99)\n")
-    watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
+    watching.wait_for(r"returns None[\s\S]*c lists them[\s\S]*q quit")
     watching.type("p")
     watching.wait_for(r"Printed by your code[\s\S]*more[\s\S]*p goes on[\s\S]*q back")
     watching.type("p")

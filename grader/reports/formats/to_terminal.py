@@ -196,6 +196,8 @@ def _with_command(says: str, does: str, layout: Layout) -> list[Text]:
 def _commands(result: LessonResult, layout: Layout) -> list[Text]:
     """Render what to do next as one line of commands. What was just run is none; another file's check says why.
 
+    What has a key is none either.
+
     Where each suggestion is what to do about a mistake, the lesson is what is left; a file that could not be loaded is
     checked again.
     """
@@ -207,10 +209,12 @@ def _commands(result: LessonResult, layout: Layout) -> list[Text]:
     if commands.pop(f"learn check {result.lesson}", "") is None and not commands:
         again = "check" if result.state == "would-not-import" else "read"
         commands = {f"learn {again} {result.lesson}": None}
+    if layout.has_keys:
+        commands = {each: None for each in commands if each not in own}
     body = _join_commands(commands, layout.columns - len("Next  "), " · " if layout.signs.arrow == "→" else ", ")
     for each in asked:
-        body.append(f"\n{each.says.rstrip('.')}: ").append(each.command, COMMAND)
-    return [*lines, *layout.item("Next  ", STRONG, body)] if commands else lines
+        body.append("\n" if body else "").append(f"{each.says.rstrip('.')}: ").append(each.command, COMMAND)
+    return [*lines, *layout.item("Next  ", STRONG, body)] if body else lines
 
 
 def _join_commands(commands: Iterable[str], room: int, between: str) -> Text:
