@@ -116,7 +116,7 @@ def moments(room: Room, duration: float) -> list[tuple[str, Callable[[], bool]]]
     ]
 
 
-@repeat(usual=3, soak=20)
+@repeat(usual=2, soak=20)
 def test_kills_lose_nothing_and_do_nothing_twice(hand_ins, tmp_path, times):
     """Killed at any moment and gone on with, a class has the results of an undisturbed run, each graded once."""
     random.seed(SEED)

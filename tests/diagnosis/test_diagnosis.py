@@ -411,7 +411,7 @@ def test_a_function_that_waits_for_another_one_is_told_nothing_else(launcher, an
     assert not any(example.call.startswith("readings") for example in result.counterexamples)
 
 
-@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.soak)])
 def test_most_pairs_of_mistakes_are_named_in_full(every):
     """Of all pairs in different steps of softmax that are more than one of their halves, none is given a name that is
     not its own unless it answers exactly as that name does."""

@@ -227,6 +227,7 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 """
 
 
+@pytest.mark.slow
 def test_the_pass_that_is_named_is_one_that_goes_wrong(launcher: Launcher) -> None:
     """In the first the mask comes behind the line: there it is right as it is, whatever else would be right, too."""
     (line,) = judge_source(launcher, "multi_head", FIRST_HEAD_HIDES).lines
