@@ -124,6 +124,13 @@ def test_one_key(submission, rand):
 # --- generality -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.check(skill="generality", points=0.5, needs="test_values", stage="with one query")
+def test_one_query(submission, reference, rand):
+    """Answers a single query of each text, as it stands when a model writes its next token."""
+    q, k, v = rand(3, 1, 12), rand(3, 7, 12), rand(3, 7, 11)
+    assert_attends(submission, reference, q, k, v)
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_shape")
 @pytest.mark.parametrize("lead", [(), (1, 3), (2, 3, 2)], ids=["two axes", "four axes", "five axes"])
 def test_leading_axes(submission, reference, rand, lead):

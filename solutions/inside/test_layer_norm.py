@@ -25,9 +25,9 @@ def arguments(rand, *shape, dtype=torch.float32):
 
 
 def any_shape(rand, axes):
-    """A shape with so many leading axes, in sizes that nobody knows by heart; where there are three, a batch of one."""
+    """A shape with so many leading axes, in sizes that nobody knows by heart; of three, the outer ones have size 1."""
     sizes = rand.sizes(axes + 1)
-    return sizes if axes < 3 else [1, *sizes[1:]]
+    return sizes if axes < 3 else [1, sizes[1], 1, sizes[3]]
 
 
 # --- layer_norm -------------------------------------------------------------------------------------------------------

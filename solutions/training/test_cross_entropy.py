@@ -50,8 +50,10 @@ def test_positions(submission, reference, rand):
                    stage="with any leading axes")  # fmt: skip
 @pytest.mark.parametrize("axes", [0, 2, 3])
 def test_leading_axes(submission, reference, rand, axes):
-    """Equals the reference with no leading axis, with two and with three."""
+    """Equals the reference with no leading axis, with two, and with three of which one has the size 1."""
     *lead, classes = rand.sizes(axes + 1)
+    if axes == 3:
+        lead[1] = 1
     logits, answers = rand(*lead, classes), rand.integers(0, classes, *lead)
     assert_matches(submission.cross_entropy(logits, answers), reference.cross_entropy(logits, answers))
 
