@@ -41,6 +41,7 @@ def run(*cells: str) -> tuple[dict, str]:
 @pytest.mark.parametrize("cell, expected", [
     ("%matplotlib inline\nx = 1", "# %matplotlib inline\nx = 1"),
     ("!pip install torch\nx = 1", "# !pip install torch\nx = 1"),
+    ("!pip install \\\n  torch \\\n  numpy\nx = 1", "# !pip install \\\n# torch \\\n# numpy\nx = 1"),
     ("if x:\n    !ls\nelse:\n    y = 2", "if x:\n    pass  # !ls\nelse:\n    y = 2"),
     ("files = !ls\nx = 1", "# files = !ls\nx = 1"),
     ("torch.softmax?\nx = 1", "# torch.softmax?\nx = 1"),
@@ -132,6 +133,21 @@ def test_names_of_a_functions_own_need_nothing():
     names, out = run("x = print('run')\nq = print('run')", "def f(x, *q, **k):\n    y = [x for x in q]\n    return y")
 
     assert not out and "x" not in names
+
+
+@pytest.mark.parametrize("cells", [
+    ("def mine(x): return x + 1", "f = mine"),
+    ("def mine(x): return x + 1", "def f(x): return 0", "g = mine", "f = g"),
+    ("f = lambda x: x + 1",),
+    ("import functools\ndef mine(y, x): return x + y", "f = functools.partial(mine, 1)"),
+    ("class Mine:\n    def __call__(self, x): return x + 1", "f = Mine()"),
+    ("def mine(x): return x + 1", "if len('a') == 1:\n    f = mine\nelse:\n    f = lambda x: 0"),
+])  # fmt: skip
+def test_a_function_may_get_its_name_by_an_assignment(cells):
+    """What is called by the name is then what was assigned last; a call that computes something is still not run."""
+    names, said = run(*cells, "y = mine(print('tried'))\nf = f(3)")
+
+    assert names["f"](3) == 4 and said == ""
 
 
 def test_own_definitions_go_before_imported_ones():

@@ -26,6 +26,7 @@ def read(folder, *cells: str, beside: dict[str, str] | None = None):
     (["%%writefile a.py\nx = 1\n", "%%writefile a.py\ny = 2"], {"hw/a.py": "y = 2"}, ["as hw/a.py"]),
     (["%%writefile ../a.py\nx = 1"], {}, ["left out: it writes ../a.py, which is no file beside"]),
     (["%%writefile /tmp/a.py\nx = 1"], {}, ["left out: it writes /tmp/a.py, which is no file beside"]),
+    (["%%writefile /content/a.py\nx = 1"], {"hw/a.py": "x = 1"}, ["Code cell 1 was read as hw/a.py."]),
     (["%%writefile venv/a.py\nx = 1"], {}, ["left out: it writes venv/a.py, which is no file beside"]),
     (["%%writefile handed_in.py\nx = 1"], {"hw/work.ipynb cells/handed_in.py": "x = 1"}, ["as hw/work.ipynb cells/"]),
     *[([f"%%writefile {line}\nx = 1\n"], {"hw/a.py": "x = 1\n"}, ["Code cell 1 was read as hw/a.py."]) for line in (

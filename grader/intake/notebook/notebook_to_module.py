@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from grader.intake.notebook.join_cells import as_module
@@ -108,7 +108,7 @@ def to_python(code: str) -> str:
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%") and not _PYTHON_CELL_MAGIC.match(lines[first]):
         return "\n".join(f"# {line}" for line in lines)
-    return "\n".join(map(_without_magic, lines))
+    return "\n".join(_without_magics(lines))
 
 
 def _is_python(code: str) -> bool:
@@ -117,6 +117,15 @@ def _is_python(code: str) -> bool:
     except SyntaxError:
         return False
     return True
+
+
+def _without_magics(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines with magics as comments; one that ends in a backslash goes on in the next, as for IPython."""
+    goes_on = False
+    for line in lines:
+        made = f"# {line.strip()}" if goes_on else _without_magic(line)
+        goes_on = made != line and line.endswith("\\")
+        yield made
 
 
 def _without_magic(line: str) -> str:

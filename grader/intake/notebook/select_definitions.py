@@ -18,12 +18,16 @@ Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWit
 
 @dataclass
 class Unit:
-    """Statements of a cell that share lines: `first` to `last` of the cell, counted from 1."""
+    """Statements of a cell that share lines: `first` to `last` of the cell, counted from 1.
+
+    `names_callables`: they only give names to what can be called.
+    """
 
     first: int
     last: int
     statements: list[ast.stmt]
     taken: bool = False
+    names_callables: bool = False
 
     @property
     def is_simple(self) -> bool:
@@ -80,11 +84,13 @@ def mark_taken(units: Sequence[Unit]) -> None:
     }
     setters: dict[str, list[Unit]] = defaultdict(list)
     waiting: list[Unit] = []
+    given = _Given(units)
     for unit in units:
         for node in unit.statements:
             for name in _set_names(node, declared):
                 setters[name].append(unit)
-        if any(map(_defines, unit.statements)):
+        unit.names_callables = all(map(given.defines, unit.statements))
+        if unit.names_callables or any(map(_defines, unit.statements)):
             waiting.append(unit)
     while waiting:
         unit = waiting.pop()
@@ -93,6 +99,34 @@ def mark_taken(units: Sequence[Unit]) -> None:
         unit.taken = True
         for name in _used_names(unit):
             waiting += setters.pop(name, ())
+
+
+class _Given:
+    """What gives a name to something that can be called without running any of it: `softmax = my_softmax`, a lambda."""
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        definitions = [node for unit in units for node in unit.statements if isinstance(node, Definition)]
+        self._callable = {node.name for node in definitions}
+        self._makers = {"partial", "functools.partial"} | {
+            node.name
+            for node in definitions
+            if isinstance(node, ast.ClassDef)
+            and any(isinstance(part, ast.FunctionDef) and part.name == "__call__" for part in node.body)
+        }
+
+    def defines(self, node: ast.stmt) -> bool:
+        """Return True if a statement does so, or chooses between such."""
+        if isinstance(node, ast.If):
+            return all(map(self.defines, (*node.body, *node.orelse)))
+        if not isinstance(node, ast.Assign) or not self._is_callable(node.value):
+            return False
+        self._callable |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        return True
+
+    def _is_callable(self, value: ast.expr) -> bool:
+        if isinstance(value, ast.Call):
+            return ast.unparse(value.func) in self._makers
+        return isinstance(value, ast.Lambda) or (isinstance(value, ast.Name) and value.id in self._callable)
 
 
 def _defines(node: ast.stmt) -> bool:
@@ -122,4 +156,5 @@ def _used_names(unit: Unit) -> Iterator[str]:
     """Yield the module's names that statements use; of a definition only those that are free in it."""
     for node in unit.statements:
         names = module_names(node)
-        yield from names.read if isinstance(node, Definition) else names.read | names.assigned
+        only_reads = isinstance(node, Definition) or unit.names_callables
+        yield from names.read if only_reads else names.read | names.assigned
