@@ -25,6 +25,7 @@ MAX_NAMES_SHOWN = 5  # file names in one note
 # how systems and browsers name a copy: softmax (copy), softmax - Copy, softmax(1), Copy of softmax
 _COPY = re.compile(
     r"^copy of |(?<![ _-])[ _-]*(?:\((?:\d{1,3}|copy(?: \d{1,3})?)\)|\bcopy(?:[ (]*\d{1,3}\)?)?|-\d{1,2})$"
+    r"|[ _-](?:final|fixed|new|v\d{1,2})$"
 )
 
 
@@ -113,7 +114,8 @@ class LessonMatcher:
         written = [path for path in named if path not in empty]
         for paths in ([path for path in written if path.lower().endswith(".py")], written):
             if paths:
-                return self._choose(lesson, paths, empty, self._find_similar(lesson, named))
+                similar = [*self._find_similar(lesson, named), *self._find_other(lesson, written, paths)]
+                return self._choose(lesson, paths, empty, similar)
         defining = [path for path in self._find_defining(lesson) if not (empty and self._is_empty(lesson, path))]
         if defining:
             return self._choose(lesson, defining, empty)
@@ -132,6 +134,14 @@ class LessonMatcher:
         like = [path for path in self.sources if path not in paths and _stem(_COPY.sub("", _bare(path))) in names]
         like = [path for path in like if _stem(path) not in self.all_names - names and self.sources[path] not in texts]
         return sorted(like)
+
+    def _find_other(self, lesson: Lesson, written: list[str], chosen: list[str]) -> list[str]:
+        """Return the notebooks of the lesson's name beside its files in which its functions are others."""
+        wanted = {function.name for function in lesson.functions}
+        known = [_definitions(self.sources[path], wanted) for path in chosen]
+        return [
+            path for path in written if path not in chosen and _definitions(self.sources[path], wanted) not in known
+        ]
 
     def _choose(
         self, lesson: Lesson, paths: list[str], empty: Sequence[str], similar: Sequence[str] = ()

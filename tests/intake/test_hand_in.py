@@ -444,6 +444,19 @@ def test_a_number_that_python_does_not_write_out_is_read(course):
     ) == ("moving_average.py", "")
 
 
+@pytest.mark.parametrize("other, text, is_told", [
+    ("moving_average.ipynb", SUMS.replace("return", "return 2 *"), True),
+    ("moving_average.ipynb", f"# from a notebook\n{SUMS}", False),  # as `learn start --notebook` has both
+    ("moving_average_final.py", SUMS.replace("return", "return 2 *"), True),
+    ("moving-average v2.py", SUMS.replace("return", "return 2 *"), True),
+])  # fmt: skip
+def test_another_answer_of_nearly_the_same_name_is_told_of(course, other, text, is_told):
+    """The file of the lesson's very name is judged; who looks at the result learns that there is another answer."""
+    found = LessonMatcher(course, {"moving_average.py": SUMS, other: text}).match(course.lessons["moving_average"])
+
+    assert found == ("moving_average.py", f"moving_average.py was judged; {other} was not." if is_told else "")
+
+
 def test_equal_files_are_no_contradiction(course):
     """Two copies of one file are one answer, and the reader is told."""
     sources = dict.fromkeys(["a/moving_average.py", "b/moving_average.py"], SUMS)
