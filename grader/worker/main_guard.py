@@ -1,18 +1,16 @@
 """What runs only where a file is started by itself, for those who run a source and for those who only read it.
 
-That is `if __name__ == "__main__":`, and a statement that runs the file's own tests: `doctest.testmod()`,
-`unittest.main()`. No worker runs these, whatever a module calls itself: so whoever reads a source need not read them.
+That is `if __name__ == "__main__":`, and what runs the file's own tests: `doctest.testmod()`, `unittest.main()`. No
+worker runs these, whatever a module calls itself: so whoever reads a source need not read them.
 """
 
 from __future__ import annotations
 
 import ast
 
-TEST_RUNS = frozenset({
-    "doctest.testmod", "doctest.testfile", "doctest.run_docstring_examples", "testmod", "run_docstring_examples",
-    "unittest.main",
-})  # fmt: skip
-MARKS = ("__name__", "doctest", "unittest")
+TEST_RUNNERS = frozenset({"doctest", "unittest"})
+MARKS = ("__name__", *TEST_RUNNERS)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def may_have_main_guard(source: str) -> bool:
@@ -22,34 +20,48 @@ def may_have_main_guard(source: str) -> bool:
 
 def without_main_guard(tree: ast.Module) -> list[ast.stmt]:
     """Return the statements of a module that a worker runs."""
-    return [node for node in tree.body if not (_is_guard(node) or _runs_tests(node))]
+    left_out = _left_out(tree)
+    return [node for node in tree.body if node not in left_out]
 
 
 def disarm_main_guard(tree: ast.Module) -> bool:
     """Have what a worker does not run do nothing, in place; return whether there was any. Lines stay what they are."""
-    found = False
-    for node in tree.body:
-        if isinstance(node, ast.If) and _is_guard(node):
+    left_out = _left_out(tree)
+    for place, node in enumerate(tree.body):
+        if isinstance(node, ast.If) and _is_guard(node):  # what is wrong in it is still no Python
             node.test = ast.copy_location(ast.Constant(False), node.test)
-        elif isinstance(node, ast.Expr) and _runs_tests(node):
-            node.value = ast.copy_location(ast.Constant(None), node.value)
+        elif node in left_out:
+            tree.body[place] = ast.copy_location(ast.Pass(), node)
+    return bool(left_out)
+
+
+def _left_out(tree: ast.Module) -> set[ast.stmt]:
+    """Return the guards, and the statements that use what runs tests, or a name that comes of it."""
+    found, testing = set(), set[str]()
+    for node in tree.body:
+        inner = list(ast.walk(node)) if testing or not isinstance(node, Definition) else []
+        testing |= _imported(inner)
+        names = [part for part in inner if isinstance(part, ast.Name)]
+        uses = any(name.id in testing for name in names if isinstance(name.ctx, ast.Load))
+        if isinstance(node, Definition):
+            bound = {node.name}
         else:
-            continue
-        found = True
+            bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+            found |= {node} if uses or _is_guard(node) else set()
+        testing = testing | bound if uses else testing - bound
     return found
 
 
-def _runs_tests(node: ast.stmt) -> bool:
-    """Return True for an expression by itself in which tests are run: `print(doctest.testmod())`."""
-    if not isinstance(node, ast.Expr):
-        return False
-    return any(isinstance(part, ast.Call) and _plain_name(part.func) in TEST_RUNS for part in ast.walk(node))
-
-
-def _plain_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return f"{node.value.id}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
+def _imported(nodes: list[ast.AST]) -> set[str]:
+    """Return the names under which what runs tests is imported."""
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            alike = [each for each in node.names if each.name.partition(".")[0] in TEST_RUNNERS]
+            names |= {each.asname or each.name.partition(".")[0] for each in alike}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in TEST_RUNNERS:
+            names |= {each.asname or each.name for each in node.names}
+    return names
 
 
 def _is_guard(node: ast.stmt) -> bool:

@@ -360,13 +360,20 @@ def test_a_module_that_is_handed_on_is_told_so():
 
 
 def test_a_class_of_unittest_that_is_no_base_hides_a_call():
-    """Handed on it may run anything, and so may `unittest.main`; what a test that is run puts in is followed."""
+    """Handed on it may run anything, and so may `unittest.main`; what a test that is run puts in is followed.
+
+    That is where a function does so: of the statements around it, those that use unittest are not run.
+    """
     test = "import torch, unittest\nPUT = {}\nclass T(unittest.TestCase):\n"
     test += "    def test(self):\n        PUT[0] = torch.softmax\n"
     uses = "def softmax(x, dim=-1):\n    return PUT[0](x, dim)\n"
 
-    assert all(find(test + ANSWER + use).hides for use in ("K = unittest.TestCase\n", "K = unittest.main()\n"))
-    assert find(test + uses + "T('test').debug()\n").name == "softmax"
+    assert all(
+        find(f"{test}def softmax(x, dim=-1):\n    return {use}\n").hides
+        for use in ("unittest.TestCase", "unittest.main()")
+    )
+    assert find(test + uses.replace("return", "T('test').debug()\n    return")).name == "softmax"
+    assert find(f"{test}{ANSWER}K = unittest.TestCase\nunittest.main()\n") is None
 
 
 @pytest.mark.parametrize("case", PUT_IN)

@@ -452,6 +452,12 @@ def test_what_is_behind_a_main_guard_never_runs(launcher, watched):
         "from doctest import testmod\nprint(testmod(verbose=False))",
         "import unittest\nunittest.main()",
         "import sys, unittest\nsys.exit(unittest.main(exit=False))",
+        "import doctest\nfailed, count = doctest.testmod()\nprint(failed, 'of', count)",
+        "import doctest\ndef _test():\n    return doctest.testmod()\nassert _test().failed == 0",
+        "from doctest import testmod as tm\nif True:\n    tm()",
+        "try:\n    import unittest as ut\n    ut.main()\nexcept SystemExit:\n    pass",
+        "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(), 2)\n"
+        "s = unittest.TestSuite()\ns.addTest(T('test'))\nunittest.TextTestRunner().run(s)\nT('test').test()",
     ],
 )
 def test_a_file_that_runs_its_own_tests_at_its_end_is_loaded_without(launcher, runs, watched):
@@ -468,6 +474,17 @@ def test_a_file_that_runs_its_own_tests_at_its_end_is_loaded_without(launcher, r
 
     assert (value, reply.get("output", "")) == (1, "")
     assert find_forbidden_calls(source, ["f"], {"softmax": "softmax"}.get) == {}
+
+
+def test_a_name_of_the_learner_s_own_runs_no_tests(launcher):
+    """What is called `testmod` or `main` there is a function like any other."""
+    source = "import unittest\ndef testmod():\n    return [1]\nmain = testmod\nvalues = testmod() + main()\n"
+    source += "def f():\n    return values\n"
+    worker = loaded(launcher, source)
+    value = worker.request("call", target="f", args=[], kwargs={})["value"]
+    worker.close()
+
+    assert value == [1, 1]
 
 
 def test_a_guard_leaves_the_lines_of_a_source_as_they_are(launcher):
