@@ -40,6 +40,7 @@ def _fit(error: str) -> str:
 
 def run(command: click.Command, name: str) -> NoReturn:
     """Run the command and end the process, without the slow teardown of imported modules."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
@@ -51,6 +52,18 @@ def run(command: click.Command, name: str) -> NoReturn:
         except (OSError, ValueError):  # the reader has gone
             code = code or 1
     os._exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Put nothing in the place of a stream that was closed (`>&-`, a daemon's): else the next file opened takes it."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, number)
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115  # of the process
+            if nowhere != number:
+                os.close(nowhere)
 
 
 def _run(command: click.Command, name: str) -> int:

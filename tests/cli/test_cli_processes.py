@@ -61,6 +61,21 @@ def test_two_checks_at_once_are_both_kept(workspace):
     assert next(lesson for lesson in progress["lessons"] if lesson["lesson"] == "argmax_2d")["attempts"] == 2
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_change_no_exit_code(workspace, closed):
+    """As a daemon or a job of cron starts it: what is done counts, and no traceback of ours is left."""
+    answer(workspace, "argmax_2d")
+    command = f'exec "$0" -c "$1" check argmax_2d {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, START], cwd=workspace, env=environment(), capture_output=True, text=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (0, "")
+    known = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
+    assert sum(lesson["attempts"] for lesson in known) == 1
+
+
 @pytest.mark.skipif(
     not Path("/proc/self/task").is_dir(), reason="needs /proc, as Linux has it, to read the tree of processes"
 )
