@@ -19,7 +19,7 @@ from grader.intake.learner import Learner, printable
 from grader.intake.limits import is_artefact
 from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, find_artefact, match_attempts
 from grader.intake.notebook.join_cells import without_frame
-from grader.intake.notebook.notebook_to_module import NotebookError, to_source
+from grader.intake.notebook.notebook_to_module import NotebookError, file_to_python, to_source
 from grader.judge.examination import Judge
 from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
@@ -185,8 +185,8 @@ def _read_sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
         if is_artefact(path):
             continue
         try:
-            is_python = path.lower().endswith(".py")
-            source = content.decode("utf-8", "replace") if is_python else to_source(content, hand_in.note_of(path))
+            note, is_python = hand_in.note_of(path), path.lower().endswith(".py")
+            source = file_to_python(content.decode("utf-8", "replace"), note) if is_python else to_source(content, note)
         except NotebookError as error:
             if learner.kind == "notebook":
                 hand_in.problem = str(error)
@@ -216,9 +216,10 @@ def _write_sources(root: Path, sources: Mapping[str, str], hand_in: HandIn) -> N
         target = root / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Python files as they are: `read_submission` finds out their encoding
-            is_python = path.lower().endswith(".py")
-            target.write_bytes(hand_in.files[path] if is_python else text.encode("utf-8", "replace"))
+            # Python files as they are, but for magics: `read_submission` finds out their encoding
+            raw = hand_in.files[path]
+            is_as_it_was = path.lower().endswith(".py") and text == raw.decode("utf-8", "replace")
+            target.write_bytes(raw if is_as_it_was else text.encode("utf-8", "replace"))
         except (OSError, ValueError) as error:
             hand_in.note(f"{path} was left out: {getattr(error, 'strerror', None) or error}.")
 

@@ -56,6 +56,23 @@ def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     ast.parse(expected)
 
 
+@pytest.mark.parametrize("source, expected", [
+    ("!pip install torch\n\nx = 1\nif x:\n    %ls\n", "# !pip install torch\n\nx = 1\nif x:\n    pass  # %ls\n"),
+    ("get_ipython().system('pip install torch')\nx = 1\n", "pass\nx = 1\n"),
+    ("if 1:\n    get_ipython().run_line_magic('ls', '')\n", "if 1:\n    pass\n"),
+    ("def f():\n    return (7\n        % 4)\n", None),
+    ('text = """\n!important\n"""\n', None),
+    ("!pip install torch\nx = (\n", None),  # no Python without it either
+    ("x = get_ipython().system\n", None),
+])  # fmt: skip
+def test_a_file_that_was_saved_out_of_a_notebook_is_python_without_its_magics(source, expected):
+    """On the lines that they had, and that is noted; whatever else stands in a file stays as it is."""
+    notes: list[str] = []
+
+    assert notebook_to_module.file_to_python(source, notes.append) == (expected or source)
+    assert len(notes) == (expected is not None)
+
+
 def test_code_cells_stand_one_after_the_other():
     """Text cells are left out, cells of format 3 are found too, and lines may be a list or one text."""
     old = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "def a(): pass"}]}]}

@@ -19,6 +19,7 @@ from grader.submission import MAX_BYTES
 _MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!|\?)")
 _ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\]][\w.,\[\] \t]*=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
 _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
+_EXPORTED = re.compile(r"^(?P<indent>[ \t]*)get_ipython\(\)\.\w+\(.*\)[ \t]*$")  # as nbconvert writes a magic
 _PYTHON_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun|check)\b")
 
 
@@ -109,6 +110,24 @@ def to_python(code: str) -> str:
     if lines[first].startswith("%%") and not _PYTHON_CELL_MAGIC.match(lines[first]):
         return "\n".join(f"# {line}" for line in lines)
     return "\n".join(_without_magics(lines))
+
+
+def file_to_python(source: str, note: Callable[[str], None] = lambda text: None) -> str:
+    """Return a file that was saved out of a notebook without what only that understands; any other as it is.
+
+    Colab leaves `!pip install` in it as it stands, nbconvert writes `get_ipython().system(...)`. *note* is called where
+    there is such.
+    """
+    if not re.search(r"^[ \t]*(?:[!%]|get_ipython\(\)\.)", source, re.MULTILINE):
+        return source
+    lines = source.split("\n")
+    plain = lines if _is_python(source) else list(_without_magics(lines))
+    plain = [_EXPORTED.sub(r"\g<indent>pass", line) for line in plain]
+    left_out = next((old.strip() for old, new in zip(lines, plain, strict=True) if old != new), "")
+    if not left_out or not _is_python("\n".join(plain)):
+        return source
+    note(f"It was saved out of a notebook: {left_out[:60]} and the like were left out.")
+    return "\n".join(plain)
 
 
 def _is_python(code: str) -> bool:
