@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -19,6 +20,7 @@ from grader.terminal.text import clean
 NOT_YET = 1
 STOPPED = 130
 OUR_FAULT = 3
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class ReportedError(click.ClickException):
@@ -88,6 +90,12 @@ def _run(command: click.Command, name: str) -> int:
     except BrokenPipeError:
         return 1
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            where = os.fsdecode(error.filename or "standard output")
+            ReportedError(
+                SelfattendError("No space is left.", where=where, next_step="make room, then call this again")
+            ).show()
+            return NOT_YET
         click.echo(_fit(_report_unexpected(error)), err=True)
         return OUR_FAULT
     return result if isinstance(result, int) else 0

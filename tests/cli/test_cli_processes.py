@@ -76,6 +76,19 @@ def test_closed_streams_change_no_exit_code(workspace, closed):
     assert sum(lesson["attempts"] for lesson in known) == 1
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, as Linux has it")
+def test_a_full_disk_is_no_fault_of_ours(workspace):
+    """It is said in one sentence, with what to do, and no log of a traceback is written."""
+    command = 'exec "$0" -c "$1" list >/dev/full'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, START], cwd=workspace, env=environment(), capture_output=True, text=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: No space is left.\nWhere: standard output\nNext:  make room"), done.stderr
+
+
 @pytest.mark.skipif(
     not Path("/proc/self/task").is_dir(), reason="needs /proc, as Linux has it, to read the tree of processes"
 )
