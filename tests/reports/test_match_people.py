@@ -128,3 +128,18 @@ def test_an_identifier_of_one_with_the_name_of_another_is_told():
     found = match(people, [mark("1003", "Grace Hopper")])
 
     assert not found.pairs and "its identifier is that of Miller, Grace" in found.ambiguous[0][1]
+
+
+@pytest.mark.parametrize(
+    "claim, spared",
+    [(mark("John Smith", "John Smith"), {3, 4}), (mark("1003", "Ada Lovelace"), {1}), (mark("zoe", "Zoe"), set())],
+)
+def test_who_may_have_handed_in_gets_no_zero(claim, spared):
+    """Those whom an unclear hand-in fits may be its author: none of them gets a zero, as is said."""
+    ids = {1: "1001", 2: "1003", 3: "1004", 4: "1005"}
+    missing = [Mark(own, own, "", 0, 0.0) for own in ids.values() if own != claim.id]
+    found = match(PEOPLE, [*missing, claim])
+
+    assert {row for row, one in found.pairs.items() if one.share is None} == spared
+    assert all(claim.label in found.pairs[row].why for row in spared)
+    assert len(found.pairs) == len(missing) and [one.id for one, _ in found.ambiguous] == ([claim.id] if spared else [])

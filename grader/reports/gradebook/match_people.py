@@ -3,8 +3,9 @@
 First by an identifier: the platform's number, the school's, the login, the e-mail address or the part before its "@",
 as they are written, else as rosters compare them: `0012` is 12 where nobody is `0012`.
 Then by name: "Lovelace, Ada" is "Ada Lovelace" is "lovelaceada", as Canvas names files. A mark that fits two people,
-and two marks that fit one, are ambiguous: they are reported and nothing is filled in. Whose row an identifier has found
-has no other mark by name: a namesake of theirs is nobody in the file.
+and two marks that fit one, are ambiguous: they are reported and nothing is filled in, no zero either for those whom
+such a hand-in fits. Whose row an identifier has found has no other mark by name: a namesake of theirs is nobody in the
+file.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader.model.person_id import find_logins, fold_id
 from grader.model.person_name import may_be_same, name_keys
 from grader.reports.gradebook.marks import Mark
 
-Find = Callable[[Mark], tuple[set[int], str]]  # the rows that a mark fits, or why that is not certain
+Find = Callable[[Mark], tuple[set[int], str]]  # the rows that a mark fits, and why that is not certain if it is not
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Matches:
     ambiguous: list[tuple[Mark, str]] = field(default_factory=list)  # with the reason
     unknown: list[Mark] = field(default_factory=list)  # that fit no row
     older: list[Mark] = field(default_factory=list)  # attempts that a newer one replaces
+    perhaps: dict[int, list[str]] = field(default_factory=dict)  # ambiguous hand-ins that fit a row
     without: list[Person] = field(default_factory=list)  # people without a mark
     rows_of: Callable[[str], set[int]] = lambda _identifier: set()  # the rows that an identifier leads to
 
@@ -52,6 +54,10 @@ def match(people: Sequence[Person], marks: Iterable[Mark]) -> Matches:
     matches = Matches(rows_of=directory.rows_of)
     left = _pair(_newest(marks, matches.older), directory.find, directory, matches)
     matches.unknown = _pair(left, directory.find_by_name, directory, matches)
+    for row, labels in matches.perhaps.items():
+        if row in matches.pairs and not matches.pairs[row].attempt:
+            why = f"not certain that nothing was handed in: {', '.join(labels)} may be theirs"
+            matches.pairs[row] = replace(matches.pairs[row], share=None, why=why)
     matches.without = [person for person in people if person.row not in matches.pairs]
     return matches
 
@@ -64,8 +70,10 @@ def _pair(marks: Iterable[Mark], find: Find, directory: _Directory, matches: Mat
         rows, why = find(mark)
         if why:
             matches.ambiguous.append((mark, why))
+            for row in rows if mark.attempt else ():
+                matches.perhaps.setdefault(row, []).append(mark.label)
         elif rows:
-            by_row[rows.pop()].append(mark)
+            by_row[next(iter(rows))].append(mark)
         else:
             left.append(mark)
     for row, found in by_row.items():
@@ -124,14 +132,14 @@ class _Directory:
         return self.identifiers.get(_key(identifier)) or self.folded.get(fold_id(identifier)) or set()
 
     def find(self, mark: Mark) -> tuple[set[int], str]:
-        """Return the row that a mark's identifier leads to, if any; or why it is not certain."""
+        """Return the row that a mark's identifier leads to, if any; those that it may be, and why it is not certain."""
         named = self._rows_named(mark.name)
         may_log_in = named if mark.name else self.people.keys()
         rows = self._rows_with(mark.learner) or self.rows_of(mark.learner) & may_log_in
         if len(rows) == 1:
             other = self.people[next(iter(rows))].name
             if not may_be_same(mark.name, other) or (named and not rows & named):
-                return set(), f"its identifier is that of {other}, its name is not"
+                return rows | named, f"its identifier is that of {other}, its name is not"
         return self._only(rows)
 
     def _rows_named(self, name: str) -> set[int]:
@@ -139,7 +147,7 @@ class _Directory:
         return set[int]().union(*(self.names.get(key, set()) for key in name_keys(name)))
 
     def find_by_name(self, mark: Mark) -> tuple[set[int], str]:
-        """Return the row of the only person of a mark's name, unless it is taken; or why it is not certain.
+        """Return the row of the only person of a mark's name, unless it is taken; all of several, with the reason.
 
         Of two people of one name the second is not who the first is not: it may be somebody who is not in the file.
         """
@@ -149,8 +157,8 @@ class _Directory:
     def _only(self, rows: set[int]) -> tuple[set[int], str]:
         if len(rows) > 1:
             fits = ", ".join(sorted(self.people[row].label for row in rows))
-            return set(), f"it fits {len(rows)} people: {fits}"
-        return set(rows), ""
+            return rows, f"it fits {len(rows)} people: {fits}"
+        return rows, ""
 
 
 def _key(identifier: str) -> str:
