@@ -193,6 +193,23 @@ def test_a_run_says_which_scores_it_took_over(tmp_path):
     assert scores(out)["bob"] == {"moving_average": 9.5}
 
 
+def test_a_run_that_goes_on_says_which_scores_wait(tmp_path):
+    """With other --attempts a score on one attempt counts for none, which --resume and --regrade tell."""
+    names = r"(?P<id>[a-z]+)-(?P<attempt>\d+)\.py"
+    files = {f"{name}.py": SUMS for name in ("ann-1", "ann-2", "bob-1")}
+    words = ("run", str(write(tmp_path / "in", files)), "--names", names, "--out", "{out}", "--course", str(TINY),
+             "--jobs", "1", "--seed", "5", "--lessons", "moving_average", "--attempts")  # fmt: skip
+    out, waits = tmp_path / "out", "not graded here: ann@2 moving_average."
+    call(out, *words, "all")
+    for name in ("ann@2", "bob@1"):
+        call(out, "override", "{out}", name, "--score", "2", "--say", "copied")
+    (tmp_path / "in/bob-1.py").unlink()
+
+    assert waits in call(out, *words, "merge", "--resume") and waits in call(out, *words, "best", "--regrade")
+    assert "by a human before" not in call(out, *words, "all", "--resume")
+    assert [scores(out)[name]["moving_average"] for name in ("ann@2", "bob@1")] == [2.0, 2.0]
+
+
 def test_what_the_program_could_not_grade_can_be_given_a_score(out):
     """A lesson that was not handed in, or on which the grader failed, then counts; a 0 is worth nothing."""
     keep(out, two("ann", None))

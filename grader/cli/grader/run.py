@@ -163,16 +163,15 @@ def _arrows(renamed: Mapping[str, str]) -> list[str]:
 
 
 def _carried_scores(run: Run) -> tuple[list[str], list[str]]:
-    """Return the scores by a human that a run that begins anew has taken over: those that count, and the others."""
-    if run.plan.resume or run.plan.regrade:
-        return [], []
-    here = {learner.id for learner in run.found.learners}
+    """Return the scores by a human that a run that begins anew has taken over, and those that count in no run."""
+    here = {learner.id for learner in run.found.learners} | {result.id for result in run.results.store.results()}
     split: tuple[list[str], list[str]] = ([], [])
     for name, said in run.results.overrides.items():
         for lesson in said:
             counts = name in here and lesson in run.settings.lessons
             split[not counts].append(f"{name} {lesson}")
-    return split
+    counting, waiting = split
+    return ([] if run.plan.resume or run.plan.regrade else counting), waiting
 
 
 def _grade(run: Run, summary: RunSummary) -> int:
