@@ -50,6 +50,13 @@ class HandedIn:
     late: bool
 
 
+def latest(times: Iterable[HandedIn]) -> HandedIn | None:
+    """Return the latest of some times, and whether one is marked as late; None for no times."""
+    times = list(times)
+    when = max((one.when for one in times if one.when is not None), default=None)
+    return HandedIn(when, any(one.late for one in times)) if times else None
+
+
 @dataclass(frozen=True)
 class Previous:
     """The scores that the same work had before it was graded again."""
@@ -116,9 +123,15 @@ class Record:
         }
         return data | {"concealed": True} if data.pop("redacted") else data
 
-    def handed_in(self, lesson: str = "") -> HandedIn:
-        """Return when a lesson came, or without one the newest of them, and whether it, or any, is marked as late."""
-        return self.times.get(lesson, HandedIn(self.when, self.late))
+    def handed_in(self, lessons: Collection[str] = ()) -> HandedIn | None:
+        """Return when the newest of some lessons came, or of all, and whether any is marked as late; None if unknown.
+
+        A lesson without a time, beside others that have one, was not handed in: the others' is not its own. Where none
+        has one, as earlier versions wrote it and where nothing could be graded, the time of the hand-in counts.
+        """
+        if not (lessons and self.times):
+            return HandedIn(self.when, self.late)
+        return latest(self.times[name] for name in lessons if name in self.times)
 
     def to_summary(self) -> dict[str, Any]:
         """Return the JSON object without its details: each lesson has its state and score only."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from grader.intake.formats.repositories import BACKDATED
 from grader.intake.learner import Learner, printable
 from grader.intake.name_patterns import JUDGED, UNDECIDED
 from grader.model import LessonResult, Override
-from grader.record import GRADED_OTHERWISE, HandedIn, Previous, Record
+from grader.record import GRADED_OTHERWISE, HandedIn, Previous, Record, latest
 
 LACKING = ("missing", "grader-error")
 MAX_KEPT_CHARS = 1 << 16  # of the source of one lesson, for pages that show it
@@ -71,7 +71,7 @@ def make_record(
     """
     notes = tuple(notes)
     times = times or {}
-    came = _latest(times.values()) or newest or HandedIn(learner.when, learner.late)
+    came = latest(times.values()) or newest or HandedIn(learner.when, learner.late)
     record = Record(
         id=learner.id,
         learner=learner.learner,
@@ -159,16 +159,10 @@ def combine(new: Record, old: Record, when: str, attempts: str, *, otherwise: bo
             notes = [] if any(one.startswith(OF_EARLIER) for one in before.notes) else [note]
             notes += [GRADED_OTHERWISE] if otherwise else []
             now = replace(before, notes=tuple(dict.fromkeys((*before.notes, *notes))))
-            times[name] = old.handed_in(name)
+            times[name] = old.times.get(name, HandedIn(old.when, old.late))
         results.append(now)
-    came = _latest(times.values()) or old.handed_in()
+    came = latest(times.values()) or HandedIn(old.when, old.late)
     return with_lessons(replace(new, when=came.when, late=came.late, times=times), results)
-
-
-def _latest(times: Collection[HandedIn]) -> HandedIn | None:
-    """Return the latest of some times, and whether one is marked as late; None for no times."""
-    when = max((one.when for one in times if one.when is not None), default=None)
-    return HandedIn(when, any(one.late for one in times)) if times else None
 
 
 def with_overrides(record: Record, overrides: Mapping[str, Override]) -> Record:

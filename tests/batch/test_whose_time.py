@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from support.hand_ins import ANSWERS, TINY, write
 
 from grader.cli.grader.group import grader
+from grader.record import HandedIn, Record
 
 EARLY, LATE = "Nov 19, 2026 1000 AM", "Nov 30, 2026 1000 AM"
 BAD = "def argmax_2d(x):\n    return 0\n"
@@ -27,6 +29,17 @@ def grade(folder: Path, out: Path, *words: str, **files: str) -> dict:
     done = CliRunner().invoke(grader, [*map(str, arguments), "--out", str(out), "--jobs", "1", *words])
     assert done.exit_code == 0, done.output
     return json.loads((out / "results.json").read_text())["submissions"][0]
+
+
+def export(folder: Path, *words: str, rule: str = "") -> tuple[str, dict]:
+    """Ann's line in a gradebook, less a tenth a day after the 20th, and what the command says."""
+    write(folder, {"hw.toml": f'{rule}\nout = "out"\n[late]\ndue = 2026-11-20\nper_day = 0.1\n'})
+    write(folder, {"grades.csv": "Student,ID,Homework (1)\nPoints Possible,,10\nAnn,1,\n"})
+    files = ("--canvas", folder / "grades.csv", "--out", folder / "up.csv")
+    arguments = ["export", folder / "hw.toml", *files, "--assignment", "Homework", "--force", "--json", *words]
+    done = CliRunner().invoke(grader, [*map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return (folder / "up.csv").read_text().splitlines()[-1], json.loads(done.output)
 
 
 @pytest.mark.parametrize(
@@ -77,21 +90,30 @@ def test_each_lesson_has_the_time_of_its_own_attempt(tmp_path, days):
     else:
         for file in files:
             grade(tmp_path / file, tmp_path / "out", "--resume", **{file: files[file]})
-    write(tmp_path, {"hw.toml": 'out = "out"\n[late]\ndue = 2026-11-20\nper_day = 0.1\n'})
-    write(tmp_path, {"grades.csv": "Student,ID,Homework (1)\nPoints Possible,,10\nAnn,1,\n"})
+    lines = [export(tmp_path, *words)[0] for words in (("--lesson", "argmax_2d"), ("--lesson", "moving_average"), ())]
 
-    def points(*words: str) -> str:
-        files = ("hw.toml", "--canvas", tmp_path / "grades.csv", "--out", tmp_path / "up.csv")
-        arguments = ["export", tmp_path / files[0], *files[1:], "--assignment", "Homework", "--force", *words]
-        done = CliRunner().invoke(grader, [*map(str, arguments)])
-        assert done.exit_code == 0, done.output
-        return (tmp_path / "up.csv").read_text().splitlines()[-1].rpartition(",")[2]
+    assert lines == ["Ann,1,10.00", "Ann,1,0.00", "Ann,1,0.00"]
 
-    assert (points("--lesson", "argmax_2d"), points("--lesson", "moving_average"), points()) == (
-        "10.00",
-        "0.00",
-        "0.00",
-    )
+
+def test_with_best_the_time_is_that_of_the_lessons_that_count(tmp_path):
+    """The other lesson, a stub, costs nothing by coming late, and of two right ones the earlier counts."""
+    for name, other in (("stub", BAD), ("right", ANSWERS["argmax_2d"])):
+        files = {"early_moving_average": ANSWERS["moving_average"], "late_argmax_2d": other}
+        grade(tmp_path / f"in-{name}", tmp_path / name / "out", **files)
+        assert export(tmp_path / name, rule="best = 1")[0] == "Ann,1,10.00"
+        assert export(tmp_path / name)[0] != "Ann,1,10.00"
+
+
+def test_a_humans_score_for_what_was_not_handed_in_has_no_time(tmp_path):
+    """Another lesson's lateness is not its own: nothing is deducted, as is said; it takes nothing from the whole's."""
+    grade(tmp_path / "in", tmp_path / "out", late_argmax_2d=ANSWERS["argmax_2d"])
+    words = ("override", tmp_path / "out", "1", "--lesson", "moving_average", "--score", "10", "--say", "by mail")
+    assert CliRunner().invoke(grader, [*map(str, words)]).exit_code == 0
+
+    line, said = export(tmp_path, "--lesson", "moving_average")
+    assert line == "Ann,1,10.00" and said["time_unknown"][0]["who"] == "Ann" and not said["late"]
+    line, said = export(tmp_path)
+    assert line == "Ann,1,0.00" and said["late"][0]["who"] == "Ann"
 
 
 def test_a_later_run_that_keeps_all_keeps_the_time(tmp_path):
@@ -111,3 +133,12 @@ def test_what_is_kept_of_a_late_hand_in_stays_late(tmp_path):
 
     assert after["lessons"]["argmax_2d"]["score"] == 10.0 and after["lessons"]["moving_average"]["score"] == 10.0
     assert after["when"] == before["when"]
+
+
+def test_a_record_of_an_earlier_version_has_one_time():
+    """Where no times of lessons were kept, the hand-in's is that of each; beside others it is not known."""
+    old = Record("ann", when=5.0, late=True)
+    new = replace(old, times={"argmax_2d": HandedIn(4.0, False)})
+
+    assert old.handed_in(["argmax_2d"]) == old.handed_in() == HandedIn(5.0, True)
+    assert new.handed_in(["argmax_2d"]) == HandedIn(4.0, False) and new.handed_in(["moving_average"]) is None

@@ -146,7 +146,7 @@ def _earned(mark: Mark, person: Person, points: float, late: _Late, report: Fill
     share = mark.share or 0.0
     if late.rule is None:
         return share * points
-    when = late.handed_in(person.row) if mark.when is None else None
+    when = late.handed_in(person.row) if mark.when is None and not mark.is_timeless else None
     deduction, reason = late.rule.deduct(mark, when, late.dates.of(mark.learner))
     less = min(share, deduction)
     if reason == TIME_UNKNOWN:

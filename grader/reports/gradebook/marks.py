@@ -5,7 +5,7 @@
 
 A lesson that was not handed in gives no share, or zero with `missing_as_zero`. A lesson on which the grader failed, and
 work that could not be read, such as a damaged archive, are never a zero: somebody has to look at them. With weights the
-mean is weighted; with `best` it is that of so many lessons, those with the highest shares.
+mean is weighted; with `best` it is that of so many lessons, those with the highest shares, and it came when they did.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class Mark:
     comment: str = ""  # HTML for its learner
     when: float | None = None
     is_late: bool = False  # by the platform's mark
+    is_timeless: bool = False  # no hand-in's time is its own: a human's score of what was not handed in
 
     @property
     def label(self) -> str:
@@ -71,24 +72,27 @@ def make_marks(
     own: list[Mark] = []
     shared: list[Mark] = []
     for record in records:
-        came = record.handed_in(rule.lesson)
+        share, why, counted = _share(record, rule)
+        came = record.handed_in(counted)
         mark = Mark(
             record.id,
             record.learner,
             record.name,
             record.attempt,
-            *_share(record, rule),
+            share,
+            why,
             _note(record, rule),
             _comment(record, rule),
-            came.when,
-            came.late,
+            came.when if came else None,
+            bool(came and came.late),
+            is_timeless=came is None,
         )
         own.append(mark)
         shared += [replace(mark, id=other, learner=other, name="") for other in record.together if finished]
     alone = {fold_id(mark.learner) for mark in own}
     marks = own + [mark for mark in shared if fold_id(mark.learner) not in alone]
-    share = 0.0 if rule.missing_as_zero else None
-    none = [Mark(entry["id"], entry["id"], entry.get("name", ""), 0, share, NOT_HANDED_IN) for entry in missing]
+    zero = 0.0 if rule.missing_as_zero else None
+    none = [Mark(entry["id"], entry["id"], entry.get("name", ""), 0, zero, NOT_HANDED_IN) for entry in missing]
     there = {fold_id(mark.learner) for mark in marks}
     return marks + [mark for mark in none if fold_id(mark.learner) not in there]
 
@@ -110,32 +114,37 @@ def _comment(record: Record, rule: Rule) -> str:
     return f"{COMMENT_BEGINS}{paragraphs}</div>"
 
 
-def _share(record: Record, rule: Rule) -> tuple[float | None, str]:
+def _share(record: Record, rule: Rule) -> tuple[float | None, str, list[str]]:
+    """Return the share and the lessons that count for it; or None, and why."""
     if record.is_unreadable:
-        return None, f"{NOT_READ}: {record.problem}"
+        return None, f"{NOT_READ}: {record.problem}", []
     names = [rule.lesson] if rule.lesson else list(record.lessons)
     if any(name in record.lessons and record.lessons[name].state == "grader-error" for name in names):
-        return None, GRADER_FAILED
+        return None, GRADER_FAILED, []
     shares = {name: _share_of(record, name, rule.scale) for name in names}
     missing = [name for name, share in shares.items() if share is None]
     there = len(shares) - len(missing)
     enough = there >= rule.best if rule.best else rule.exclude_missing and there
     if missing and not rule.missing_as_zero and not (enough and not rule.lesson):
-        return None, NOT_HANDED_IN if rule.lesson or not there else f"without {', '.join(missing)}"
+        return None, NOT_HANDED_IN if rule.lesson or not there else f"without {', '.join(missing)}", []
     if record.score is not None and not (missing or rule.lesson or rule.weights or rule.best) and rule.scale == "score":
-        return record.score / MAX_SCORE, ""  # it is rounded, and what everything else shows
-    return _mean(shares, rule), ""
+        return record.score / MAX_SCORE, "", names  # it is rounded, and what everything else shows
+    counted = _choose_counted(record, shares, rule)
+    weights = [rule.weights.get(name, 1.0) for name in counted]
+    mean = sum((shares[name] or 0.0) * weight for name, weight in zip(counted, weights, strict=True)) / sum(weights)
+    return mean, "", counted
 
 
-def _mean(shares: Mapping[str, float | None], rule: Rule) -> float:
-    """Return the weighted mean of the best shares; what is missing is 0, or left out."""
-    weighted = [
-        (share or 0.0, rule.weights.get(name, 1.0))
-        for name, share in shares.items()
-        if share is not None or not rule.exclude_missing
-    ]
-    counted = sorted(weighted, reverse=True)[: None if rule.lesson else rule.best]
-    return sum(share * weight for share, weight in counted) / sum(weight for _, weight in counted)
+def _choose_counted(record: Record, shares: Mapping[str, float | None], rule: Rule) -> list[str]:
+    """Return the lessons that count: what is missing is 0, or left out; of `best` equal ones those that came first."""
+
+    def rank(name: str) -> tuple[float, float, bool, float]:
+        came = record.handed_in([name])
+        late, when = (came.late, came.when or 0.0) if came else (False, 0.0)
+        return -(shares[name] or 0.0), -rule.weights.get(name, 1.0), late, when
+
+    names = [name for name, share in shares.items() if share is not None or not rule.exclude_missing]
+    return sorted(names, key=rank)[: None if rule.lesson else rule.best]
 
 
 def _share_of(record: Record, name: str, scale: str) -> float | None:
