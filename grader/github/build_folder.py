@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from string import Template
 
@@ -63,8 +63,9 @@ def write_private(
         _write(folder / name, content)
     due = settings.due.astimezone(UTC)
     shown = {"due": f"{due:%Y-%m-%d %H:%M} UTC", "form": settings.form, "title": settings.title}
-    cron = f"{due.minute} {due.hour} {due.day} {due.month} *"
-    workflow = _Workflow(_read("grade.yml")).substitute(shown, cron=cron, year=due.year)
+    starts = due + timedelta(seconds=-due.second % 60)  # a schedule knows no seconds, and a day ends with its last one
+    cron = f"{starts.minute} {starts.hour} {starts.day} {starts.month} *"
+    workflow = _Workflow(_read("grade.yml")).substitute(shown, cron=cron, year=starts.year)
     _write(folder / WORKFLOWS / "grade.yml", workflow.encode())
     names = [lesson.name for lesson in lessons]
     assignment = {

@@ -9,24 +9,29 @@ from __future__ import annotations
 import re
 import time
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
+from typing import NamedTuple
 
 from grader.intake.learner import Entry
 
 DATES = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
 MIN_SECONDS = 1e9  # in September 2001: a smaller number, such as 30112026, is no count of seconds
 MAX_AHEAD = 2 * 366 * 86400  # seconds from now: a number beyond, such as 2611202300, is a date and a time
-_DAY_AND_ZONE = re.compile(r"\d{4}-?\d\d-?\d\d\s+[-+]\d\d:?\d\d")
+_ISO_DAY = r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)"
+_DAY_ALONE = re.compile(_ISO_DAY)
+_DAY_AND_ZONE = re.compile(rf"{_ISO_DAY}(?:\+.*|-\d\d:\d\d)")  # no hour: what has a sign is read as a zone
+_WEEK = re.compile(r"\d{4}-?W\d\d(?!-?\d)")
 _HOUR_AND_MINUTE = re.compile(r"\d{4}-\d\d-\d\d\D\d\d-\d\d")  # in ISO's forms the last two would be a time zone
 _COMPACT_DAY = re.compile(r"^(\d{4})(\d\d)(\d\d)(?=\D)")
 _BEFORE_ZONE = re.compile(r"(?<=:\d\d)\s+(?=(?:Z|[+-]\d\d(?::?\d\d)?)$)")
 _HALF = r"(?:\s*([ap])(?:\.?\s?m)?\.?)?"  # of a day: pm, p.m., p. m., p
 # One letter at most, as T, h, à and 年: two may be the half of a day.
-_BETWEEN = r"(?!\d)[\W_]{0,3}[^\W\d_ap]?[\W_]{0,3}"
-_IN_CLOCK = rf"(?!\s+[-+])(?!\D*\+){_BETWEEN}"  # what has a sign after a blank is a zone
+_BETWEEN = r"(?!\d)[\W_]{0,3}[^\W\d_apw]?[\W_]{0,3}"  # nor W, of a week
+_BEFORE_CLOCK = rf"(?!\s+-\d)(?!\D*\+){_BETWEEN}"  # what has a sign after a blank is a zone
+_IN_CLOCK = rf"(?!\s+[-+])(?!\D*\+){_BETWEEN}"
 _NUMBERS = re.compile(
     rf"[\W_]*(\d{{4}}){_BETWEEN}(\d\d?){_BETWEEN}(\d\d?)(?:"
-    rf"{_BETWEEN}(\d\d?)(?:{_IN_CLOCK}(\d\d?)(?:{_IN_CLOCK}(\d\d?))?)?{_HALF})?"
+    rf"{_BEFORE_CLOCK}(\d\d?)(?:{_IN_CLOCK}(\d\d?)(?:{_IN_CLOCK}(\d\d?))?)?{_HALF})?"
     r"\s?[hms日时時点分秒]?[\W_]*",
     re.IGNORECASE,
 )
@@ -141,7 +146,7 @@ def _brightspace_times(name: str) -> tuple[str, list[str], list[tuple[float, int
     """Return whose a name is, what stands between its dashes, and the times among these with their places."""
     found = _BRIGHTSPACE.fullmatch(name)
     owner, parts = (found[1], found[2].split(" - ")) if found else ("", [])
-    return owner, parts, [(when, at) for at, part in enumerate(parts[1:-1], 1) if (when := _parse_words(part))]
+    return owner, parts, [(when.seconds, at) for at, part in enumerate(parts[1:-1], 1) if (when := _parse_words(part))]
 
 
 PLATFORMS = {
@@ -153,48 +158,77 @@ PLATFORMS = {
 }
 
 
+class Moment(NamedTuple):
+    """A time in seconds since 1970; the beginning of a day, where the text `is_day` and has no hour."""
+
+    seconds: float
+    is_day: bool = False
+
+
 def parse_time(text: str) -> float | None:
-    """Return a time in seconds since 1970, in this machine's time zone unless the text has one; None for no time.
+    """Return a time in seconds since 1970, of a day alone its beginning; None for no time. See `parse_moment`."""
+    moment = parse_moment(text)
+    return moment.seconds if moment else None
+
+
+def parse_due(text: str) -> float | None:
+    """Return until when something is due, in seconds since 1970; None for no time. A day lasts until its end."""
+    moment = parse_moment(text)
+    if moment and moment.is_day:
+        return end_of(datetime.fromtimestamp(moment.seconds))
+    return moment.seconds if moment else None
+
+
+def end_of(day: date) -> float:
+    """Return the last microsecond of a day on this machine: what came before midnight is in time."""
+    return datetime.combine(day, datetime.max.time()).timestamp()
+
+
+def parse_moment(text: str) -> Moment | None:
+    """Read a time, in this machine's time zone unless the text has one; None for no time.
 
     Read are a number of seconds from `MIN_SECONDS` to `MAX_AHEAD` from now, a year, month and day with or without a
     time, with almost anything between them, and the forms of `DATES` with a time. What stands behind it and is not
-    understood makes it no time: a half of the day or a zone that is dropped would make another of it.
+    understood makes it no time: a half of the day or a zone that is dropped would make another of it. So does a zone
+    behind a day, and a week is no day.
     """
     text = _BEFORE_ZONE.sub("", _COMPACT_DAY.sub(r"\1-\2-\3", text.strip()))
-    if _DAY_AND_ZONE.fullmatch(text):
+    if _DAY_AND_ZONE.fullmatch(text) or _WEEK.match(text):
         return None
     if not _HOUR_AND_MINUTE.fullmatch(text):
         with suppress(ValueError, OverflowError):
-            return datetime.fromisoformat(text).timestamp()
+            when = datetime.fromisoformat(text).astimezone()  # at the ends of time no zone is left
+            return Moment(when.timestamp(), bool(_DAY_ALONE.fullmatch(text))) if when.year >= 1970 else None
     if is_number(text) and len(text) < 12:
-        return float(text) if MIN_SECONDS <= float(text) <= time.time() + MAX_AHEAD else None
+        return Moment(float(text)) if MIN_SECONDS <= float(text) <= time.time() + MAX_AHEAD else None
     if found := _NUMBERS.fullmatch(text):
         *numbers, half = found.groups()
-        return _local_time([int(number or 0) for number in numbers], half)
+        return _local_time([int(number or 0) for number in numbers], half, is_day=numbers[3] is None)
     return _parse_words(text)
 
 
-def _parse_words(text: str) -> float | None:
+def _parse_words(text: str) -> Moment | None:
     """Return a time that follows a date in one of the forms of `DATES`; None for any other text."""
     if not (found := _WORDS.fullmatch(text)):
         return None
-    date, hour, minute, half = found.groups()
+    words, hour, minute, half = found.groups()
     for form in DATES:
         with suppress(ValueError):
-            day = datetime.strptime(" ".join(re.sub("[,.]", " ", date).split()), form)
+            day = datetime.strptime(" ".join(re.sub("[,.]", " ", words).split()), form)
             return _local_time([day.year, day.month, day.day, int(hour), int(minute or 0)], half)
     return None
 
 
-def _local_time(numbers: list[int], half: str | None) -> float | None:
-    """Return the seconds since 1970 of a year, month, day, hour and so on; None where there is no such time."""
+def _local_time(numbers: list[int], half: str | None, *, is_day: bool = False) -> Moment | None:
+    """Return the time of a year, month, day, hour and so on; None where there is no such time."""
     year, month, day, hour, minute, second = (*numbers, 0, 0, 0)[:6]
     if half and not 1 <= hour <= 12:
         return None
     if half:
         hour = hour % 12 + 12 * (half in "pP")
     try:
-        return datetime(year, month, day, hour, minute, second).timestamp() if year >= 1970 else None
+        when = datetime(year, month, day, hour, minute, second).timestamp()
+        return Moment(when, is_day) if year >= 1970 else None
     except (ValueError, OverflowError):
         return None
 

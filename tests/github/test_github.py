@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from support.public_checks import with_public_checks
 from support.workflow import TOKEN, Runner, write_programs
 
 from grader.github import clone
+from grader.intake.formats.repositories import parse_deadline
 
 SECONDS = 240
 CLASS = "id,repository,name\nada,school/hw-ada,Ada\nalan,https://github.com/school/hw-alan.git,Alan\n"
@@ -227,6 +230,17 @@ def test_a_schedule_runs_in_its_own_year(made, school, tmp_path):
     path.write_text(re.sub(r"= 2026\b", "= 1999", path.read_text()))
     (step,) = start(tmp_path, school).run(other, "grade.yml", event="schedule")
     assert step.status == 1 and "delete the schedule" in step.output
+
+
+def test_a_deadline_that_is_a_day_lasts_until_its_end(course, tmp_path):
+    """The last commit of the day counts, in each spelling of it, and the schedule starts when it is over."""
+    assert bundle(course, tmp_path, "--due", "2026-W47-5").returncode == 0
+    before = tomllib.loads((tmp_path / "out/private/assignment.toml").read_text())["before"]
+    (trigger,) = yaml.safe_load((tmp_path / "out/private/.github/workflows/grade.yml").read_text())[True]["schedule"]
+    midnight = datetime(2026, 11, 21).astimezone(UTC)
+
+    assert parse_deadline(before) == parse_deadline("2026-11-20") == midnight.timestamp() - 1
+    assert trigger["cron"] == f"{midnight.minute} {midnight.hour} {midnight.day} {midnight.month} *"
 
 
 @pytest.mark.slow

@@ -454,11 +454,13 @@ def test_a_list_that_cannot_be_used_is_an_error(repository, text, says):
 
 
 def test_a_day_is_meant_to_its_end():
-    """A date without a time is the end of that day; what is no date is an error."""
+    """A date without a time is the end of that day, in each spelling; what is no date is an error."""
+    for day in ("2026-W09-7", "2026. 3. 1.", "20260301"):
+        assert parse_deadline(day) == parse_deadline("2026-03-01")
     assert parse_deadline("2026-03-01") - parse_deadline("2026-03-01 23:59") == 59
     assert parse_deadline("2026-03-01T12:00:00+00:00") == 1772366400
     with pytest.raises(UsageError, match="no date"):
         parse_deadline("yesterday")
-    for end_of_time in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
+    for none in ("2026-03-01+01:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
         with pytest.raises(UsageError, match="no date"):
-            parse_deadline(end_of_time)
+            parse_deadline(none)

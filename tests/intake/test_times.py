@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 
 import pytest
 
-from grader.intake.platform_names import parse_time
+from grader.intake.platform_names import parse_due, parse_time
 
 
 @pytest.mark.parametrize("text, expected", [
@@ -53,3 +54,29 @@ def test_a_long_text_is_no_time_at_once(text):
     began = time.perf_counter()
 
     assert parse_time(text) is None and time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize("text", [
+    "2026-11-25", "2026. 11. 25.", "2026年11月25日", "2026-11-25,", "2026-11-25.", "(2026-11-25)", "2026 - 11 - 25",
+    "2026, 11, 25", "2026-11/25", "'2026-11-25", "20261125.", "20261125", "2026-W48-3", "2026W483", "2026_11_25",
+])  # fmt: skip
+def test_a_day_lasts_until_its_end_whatever_its_spelling(text):
+    """As a due date it is its last moment, as a time its first."""
+    assert parse_due(text) == datetime(2026, 11, 25, 23, 59, 59, 999_999).timestamp()
+    assert parse_time(text) == datetime(2026, 11, 25).timestamp()
+
+
+@pytest.mark.parametrize("text", [
+    "2026-W48", "2026-W48T10:00", "2026-W1-1", "2026-11-25+01:00", "20261125+0100", "2026-11-25T+01:00",
+    "2026/11/25+01:00", "2026/11/25 -05:00", "2026-11-25-05:00", "2026-W48-3+01:00", "2026-W48-3 +01:00",
+    "2026-11-25Z", "2026-11-25 UTC", "1969-12-31", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00",
+])  # fmt: skip
+def test_a_week_and_a_day_with_a_zone_are_no_times(text):
+    """Neither a day nor an hour is made of them, nor of what no clock of this machine shows."""
+    assert parse_time(text) is parse_due(text) is None
+
+
+@pytest.mark.parametrize("text", ["2026-11-25 00:00", "2026-11-25T00", "2026-11-25, 12 am", "2026-W48-3 00:00"])
+def test_an_hour_is_meant_to_the_second(text):
+    """Midnight that somebody wrote is no day."""
+    assert parse_due(text) == parse_time(text) == datetime(2026, 11, 25).timestamp()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from datetime import datetime
@@ -94,14 +95,15 @@ def test_one_person_has_one_due_date(tmp_path):
     assert not export(read_rule(tmp_path, "id,due\n12,2026-12-20\n0012,2026-12-20\n"), mark("12")).late
 
 
-@pytest.mark.parametrize("day", ["2026-12-01", "2026/12/1", "20261201"])
+@pytest.mark.parametrize("day", ["2026-12-01", "2026/12/1", "20261201", "2026. 12. 1.", "2026-W49-2"])
 def test_a_day_is_meant_to_its_end_however_it_is_written(tmp_path, day):
-    """An extension to a day lasts until midnight, with dashes, slashes or nothing between; 14 is no day."""
-    rule, midnight = read_rule(tmp_path, f"id,due\n12,{day}\n"), datetime(2026, 12, 2).timestamp()
+    """An extension to a day lasts until midnight, with anything between; 14 is no day, nor is a zone's hour."""
+    rule, midnight = read_rule(tmp_path, f'id,due\n12,"{day}"\n'), datetime(2026, 12, 2).timestamp()
 
     assert not export(rule, mark("12", midnight - 0.3)).late and export(rule, mark("12", midnight)).late
-    with pytest.raises(UsageError, match="14 is no time"):
-        read_rule(tmp_path, "id,due\n12,14\n")
+    for none in ("14", "2026-12-01+01:00", "2026-W49"):
+        with pytest.raises(UsageError, match=f"{re.escape(none)} is no time"):
+            read_rule(tmp_path, f"id,due\n12,{none}\n")
 
 
 def test_a_due_date_that_is_a_day_lasts_until_midnight(tmp_path):

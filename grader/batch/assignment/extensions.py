@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from datetime import date, datetime, time
+from datetime import date, datetime
 from pathlib import Path
 
 from grader.errors import UsageError
 from grader.files import at
-from grader.intake.platform_names import parse_time
+from grader.intake.platform_names import end_of, parse_due
 from grader.intake.roster import Roster
 from grader.reports.gradebook.csv_sheet import Sheet, read_sheet
 from grader.reports.gradebook.due_dates import Extension
 
-LAST_SECOND = 0.999999  # of a day: what came before midnight is in time, to the microsecond
 NEXT_STEP = "correct it, then repeat the command"
 TIME = 'write a day or a time: "2026-11-25", "2026-11-25 18:00"'
 
@@ -52,14 +50,10 @@ def read_due(value: object) -> float | None:
     A short number is no time: who writes 3 means three days more.
     """
     if isinstance(value, str):
-        if re.fullmatch(r"\s*\d{1,7}\s*", value):
-            return None
-        day = re.fullmatch(r"\s*(?:\d{4}(\D)\d\d?\1\d\d?|\d{8})\s*", value)
-        when = parse_time(f"{value.strip()}T23:59:59" if day else value)
-        return when + LAST_SECOND if when and day else when
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime.combine(value, time.max)
+        return parse_due(value)
     try:
-        return value.timestamp() if isinstance(value, datetime) else None
+        if isinstance(value, datetime):
+            return value.timestamp()
+        return end_of(value) if isinstance(value, date) else None
     except (ValueError, OverflowError):  # of the year 1
         return None

@@ -29,7 +29,7 @@ PATH = click.Path(path_type=Path)
 
 @click.command("github")
 @click.option("--class", "members", required=True, type=PATH, metavar="FILE", help="A CSV: id,repository[,name].")
-@click.option("--due", required=True, metavar="WHEN", help="The deadline, such as 2026-12-11T23:59+01:00.")
+@click.option("--due", required=True, metavar="WHEN", help="The deadline: a day, or 2026-12-11T23:59+01:00.")
 @click.option("--out", required=True, type=PATH, metavar="DIR", help="The folder to make.")
 @lessons_option
 @click.option(
@@ -83,10 +83,12 @@ def github(
 
 
 def _read_time(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise UsageError(f"--due {text} is no time", next_step="write it so: --due 2026-12-11T23:59+01:00") from None
+    from grader.intake.platform_names import parse_due
+
+    when = parse_due(text)
+    if when is None:
+        raise UsageError(f"--due {text} is no time", next_step="write it so: --due 2026-12-11T23:59+01:00")
+    return datetime.fromtimestamp(int(when), UTC)
 
 
 def _require_new(out: Path) -> None:

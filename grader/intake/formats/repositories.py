@@ -23,6 +23,7 @@ from grader.intake.limits import (
     is_source,
     limit_for,
 )
+from grader.intake.platform_names import parse_due
 
 LISTS = (".txt", ".csv", ".lst")
 MAX_LIST_BYTES = 8 << 20
@@ -77,18 +78,15 @@ def _read_line(number: int, line: str, source: Path) -> Entry | None:
 
 
 def parse_deadline(text: str) -> int:
-    """Return a deadline in seconds since 1970: `2026-03-01` is the end of that day, or `2026-03-01 12:00`.
+    """Return a deadline in seconds since 1970, as `parse_due` reads it: `2026-03-01` is the end of that day.
 
     Without a time zone it is in that of this machine. Raises UsageError.
     """
-    try:
-        when = datetime.fromisoformat(text.strip())
-        if re.fullmatch(r"[\d-]+", text.strip()):
-            when = when.replace(hour=23, minute=59, second=59)
-        return int(when.astimezone().timestamp())
-    except (ValueError, OverflowError):  # at the ends of time no zone is left
+    when = parse_due(text)
+    if when is None:
         what = f"--before {text} is no date"
-        raise UsageError(what, next_step="write it so: --before 2026-03-01, or --before '2026-03-01 23:59'") from None
+        raise UsageError(what, next_step="write it so: --before 2026-03-01, or --before '2026-03-01 23:59'")
+    return int(when)
 
 
 def read_repository(
