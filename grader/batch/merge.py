@@ -30,7 +30,8 @@ class MergeSummary:
 
     `parts` and `added` (new or newer) results are counted; `overlaps` are ids in several parts, of which the newest
     result was taken; `lacking` are hand-ins without a result, or with an earlier one's, `absent` the parts that were
-    not there, and `namesakes` who has one name in two of them and no id in common.
+    not there, `namesakes` who has one name in two of them and no id in common; `unsaid` are words of a human that gave
+    way to another or were taken back.
     """
 
     parts: int
@@ -39,6 +40,7 @@ class MergeSummary:
     lacking: tuple[str, ...]
     absent: tuple[str, ...]
     namesakes: tuple[str, ...]
+    unsaid: tuple[str, ...]
 
 
 class Merge:
@@ -71,7 +73,8 @@ class Merge:
         self._begin(expected)
         new = {name: one for name, one in chosen.items() if name not in before or before[name].at < one[1].at}
         self.results.list_only({*before, *chosen})
-        self.results.override(_newer_words(self.parts, self.results.store))
+        words, unsaid = _newer_words(self.parts, self.results.store)
+        self.results.override(words)
         for part, result in new.values():
             self._copy(part, result)
         waiting = {part: part.waiting() for part in self.parts}
@@ -79,7 +82,8 @@ class Merge:
         again = {name for name in counting if name in waiting[chosen[name][0]]}
         self.results.grade_again(again)
         lacking = tuple(name for name in expected if name in again or (name not in chosen and name not in before))
-        return MergeSummary(len(self.parts), len(new), overlaps, lacking, tuple(_missing_parts(self.facts)), namesakes)
+        absent = tuple(_missing_parts(self.facts))
+        return MergeSummary(len(self.parts), len(new), overlaps, lacking, absent, namesakes, unsaid)
 
     def is_of(self, course: Course) -> bool:
         """Return True if the parts were graded with exactly this course."""
@@ -125,14 +129,45 @@ class Merge:
         self.results.close()
 
 
-def _newer_words(parts: Sequence[ClassStore], target: ClassStore) -> Overrides:
-    """Return a human's last word on each lesson of a hand-in, if it is later than that in *target*; or taken back."""
-    last = {(name, lesson): one.when for name, lesson, one in target.last_words()}
-    said: dict[tuple[str, str], Override] = {}
-    for name, lesson, one in (word for part in parts for word in part.last_words()):
-        if one.when > last.get((name, lesson), ""):
-            said[name, lesson], last[name, lesson] = one, one.when
-    return [(name, lesson, one) for (name, lesson), one in said.items()]
+def _newer_words(parts: Sequence[ClassStore], target: ClassStore) -> tuple[Overrides, tuple[str, ...]]:
+    """Return what is to be kept in *target* of a human's words in the parts, and which words then count no more."""
+    said = [_words_of(store) for store in (target, *parts)]
+    new: Overrides = []
+    unsaid = []
+    for key in dict.fromkeys(key for words in said for key in words):
+        last = _last_word([words[key] for words in said if key in words])
+        if last == said[0].get(key, [None])[-1]:
+            continue
+        # with what an undo takes back it is known later, too, that it was that and no other
+        words = next(words[key] for words in said if last in words.get(key, ())) if last.score is None else [last]
+        new += [(*key, one) for one in words]
+        others = [words[key][-1] for words in said if key in words]
+        now = "is taken back" if last.score is None else f"gives way to {last.score:g}"
+        unsaid += [f"{' '.join(key)}: {one.score:g} {now}" for one in others if one != last and one.score is not None]
+    return new, tuple(dict.fromkeys(unsaid))
+
+
+def _words_of(store: ClassStore) -> dict[tuple[str, str], list[Override]]:
+    words: dict[tuple[str, str], list[Override]] = defaultdict(list)
+    for hand_in, lesson, one in store.words():
+        words[hand_in, lesson].append(one)
+    return words
+
+
+def _last_word(said: Sequence[Sequence[Override]]) -> Override:
+    """Return the word that counts of all that several stores hold of one lesson of a hand-in.
+
+    Who takes a word back means one of those before it in that store; where none is kept there, any that is older.
+    """
+    undone = [(words[-1], words[:-1]) for words in said if words[-1].score is None]
+    lasts = [words[-1] for words in said]
+    given = [
+        one
+        for one in lasts
+        if one.score is not None
+        and not any(one in before or (not before and one.when < undo.when) for undo, before in undone)
+    ]
+    return max(given or [undo for undo, _ in undone], key=lambda one: one.when)
 
 
 def _find_stores(paths: Sequence[Path], target: Path) -> list[Path]:

@@ -45,7 +45,7 @@ def move_aside(path: Path) -> tuple[Path | None, Overrides, dict[str, Owner]]:
         return None, [], {}
     store = ClassStore.existing(path)  # rolls back what a killed run left
     is_empty = not store.states()
-    said, owners = store.last_words(), store.owners()
+    said, owners = store.words(), store.owners()
     store.close()
     if is_empty:
         path.unlink()

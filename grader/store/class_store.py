@@ -25,6 +25,7 @@ T = TypeVar("T")
 BUSY_SECONDS = 60.0  # a run may be writing, or the file system be slow
 HOLDS = "the store of results"
 MAX_SAID_CHARS = 2_000  # of a human's reason for a score
+MAX_WORDS = 20  # of a human on one lesson of a hand-in that are looked at
 MAX_PARTS = 999_999  # of a class
 MAX_FACTS_CHARS = 16 << 20  # of all of a run together; 100,000 learners have 5 million
 CHANGED = "changed"  # the fact that the class files are out of date
@@ -39,6 +40,11 @@ ON CONFLICT (id) DO UPDATE SET number = excluded.number, learner = excluded.lear
     again = 0, summary = excluded.summary, fingerprints = excluded.fingerprints
 """
 OVERRIDE = "INSERT INTO overrides (id, lesson, score, says, by, at, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
+WORDS = """
+SELECT id, lesson, score, says, by, at, digest
+FROM (SELECT *, row_number() OVER (PARTITION BY id, lesson ORDER BY number DESC) AS back FROM overrides)
+WHERE back <= ? ORDER BY number
+"""
 # a record counts for its own hand-in: thousands of results could else be stuffed in, at the cost of one record
 RECORD_OF = "SELECT record FROM results JOIN records USING (number, id) WHERE results.id = ?"
 OF_HAND_INS = ("records", "results", "overrides")
@@ -214,19 +220,19 @@ class ClassStore:
 
     def overrides(self) -> dict[str, dict[str, Override]]:
         """Return what a human said of hand-ins, by id and lesson; what was taken back is left out."""
+        last = {(hand_in, lesson): one for hand_in, lesson, one in self.words()}
         found: dict[str, dict[str, Override]] = {}
-        for hand_in, lesson, override in self.last_words():
-            if override.score is not None:
-                found.setdefault(hand_in, {})[lesson] = override
+        for (hand_in, lesson), one in last.items():
+            if one.score is not None:
+                found.setdefault(hand_in, {})[lesson] = one
         return found
 
-    def last_words(self) -> list[tuple[str, str, Override]]:
-        """Return what a human said last of each lesson of a hand-in; without a score, that it was taken back."""
-        query = """
-            SELECT id, lesson, score, says, by, at, digest FROM overrides
-            WHERE number IN (SELECT max(number) FROM overrides GROUP BY id, lesson) ORDER BY number
-        """  # each change of mind adds a row
-        return self._database.read(_to_override, query, ())
+    def words(self) -> list[tuple[str, str, Override]]:
+        """Return a human's last words on each lesson of a hand-in, in their order; without a score one takes back.
+
+        Each change of mind adds a row: of more than `MAX_WORDS` on one lesson the earlier ones count for nothing.
+        """
+        return self._database.read(_to_override, WORDS, (MAX_WORDS,))
 
     def add_overrides(self, overrides: Iterable[tuple[str, str, Override]]) -> None:
         """Keep what a human says of hand-ins: id, lesson, override."""

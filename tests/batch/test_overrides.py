@@ -158,6 +158,45 @@ def test_the_last_word_counts_after_a_merge(out, tmp_path, monkeypatch):
     assert scores(whole)["ann"]["moving_average"] == 1.0
 
 
+def test_an_undo_takes_back_only_what_was_said_before_it_there(out, tmp_path, monkeypatch):
+    """A word of the joined results' own outlives the undo of a part's; what a merge takes back or replaces, it says."""
+    clock = iter(range(10, 60))
+    monkeypatch.setattr(results_folder, "utc_now", lambda: f"2026-11-28T10:00:{next(clock)}+00:00")
+    whole, other = tmp_path / "whole", tmp_path / "other"
+    merge = ("merge", str(out), "--out", "{out}")
+    call(out, *ANN, *SAY)
+    assert "human that count" not in call(whole, *merge)
+    shutil.copytree(whole, other)
+    call(whole, *ANN, "--score", "2", "--say", "copied")
+    call(out, *ANN, "--undo")
+
+    assert "human that count" not in call(whole, *merge) and scores(whole)["ann"]["moving_average"] == 2.0
+    assert "count no more: ann moving_average: 9.5 is taken back" in call(other, *merge)
+    assert scores(other)["ann"]["moving_average"] == 1.0
+    assert "human that count" not in call(other, *merge)
+    call(out, *ANN, "--score", "7", "--say", "read again")
+    assert "count no more: ann moving_average: 2 gives way to 7" in call(whole, *merge)
+    call(tmp_path / "new", *merge)
+    call(other, "merge", str(tmp_path / "new"), "--out", "{out}")
+    assert all(scores(each)["ann"]["moving_average"] == 7.0 for each in (whole, other))
+
+
+@pytest.mark.parametrize("order", [("first", "second"), ("second", "first")])
+def test_an_undo_of_one_part_leaves_anothers_word(out, tmp_path, order, monkeypatch):
+    """Whichever part is named first, and whether they are joined at once or one after the other."""
+    clock = iter(range(10, 60))
+    monkeypatch.setattr(results_folder, "utc_now", lambda: f"2026-11-28T10:00:{next(clock)}+00:00")
+    for part, score in (("first", "3"), ("second", "8")):
+        shutil.copytree(out, tmp_path / part)
+        call(tmp_path / part, *ANN, "--score", score, "--say", "read")
+    call(tmp_path / "first", *ANN, "--undo")
+    call(tmp_path / "one", "merge", *(str(tmp_path / part) for part in order), "--out", "{out}")
+    for part in order:
+        call(tmp_path / "two", "merge", str(tmp_path / part), "--out", "{out}")
+
+    assert scores(tmp_path / "one")["ann"]["moving_average"] == scores(tmp_path / "two")["ann"]["moving_average"] == 8.0
+
+
 def test_a_run_that_begins_anew_keeps_a_humans_word(out):
     """The earlier results are put aside; a human's scores count on, also after a run that was killed at its start."""
     call(out, *ANN, *SAY)

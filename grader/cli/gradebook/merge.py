@@ -61,6 +61,7 @@ def _warn_of_gaps(merged: MergeSummary) -> None:
         ("in several parts, of which the newest result counts", merged.overlaps),
         ("without a result, or with an earlier hand-in's", merged.lacking),
         ("of one name in different parts, perhaps one person under two ids", merged.namesakes),
+        ("scores given by a human that count no more", merged.unsaid),
     ):
         if names:
             warn(f"{what}: {some_names(names)}")
