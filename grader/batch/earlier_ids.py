@@ -38,6 +38,30 @@ def find_renamed(
     return mates | renamed, [ids.get(old, old) for old in left]
 
 
+def find_exchanged(
+    graded: Mapping[str, Owner], renamed: Mapping[str, str], learners: Sequence[Learner]
+) -> dict[str, tuple[str, str]]:
+    """Find results that go on with another file than that to which a human gave a score, which is somebody else's now.
+
+    A list without names may have been corrected: an id is another person's than it was. Whom an account or a name finds
+    is who they were, whatever their file is called.
+
+    Returns:
+        The file, and whose it is now, by the id that the result goes on under.
+    """
+    here = {one.id: one for one in learners}
+    whose = {each.source: one for one in learners for each in (one, *one.earlier)}
+    found = {}
+    for old, one in graded.items():
+        new = renamed.get(old, old)
+        now, other = here.get(new), whose.get(one.judged)
+        if now is None or other is None or other.learner == now.learner:
+            continue
+        if not ((one.account and one.account == now.account) or (one.name and one.name == now.name)):
+            found[new] = (one.judged, other.id)
+    return found
+
+
 def _find_owners(graded: Sequence[Owner], learners: Sequence[Learner], roster: Roster | None) -> dict[Owner, Owner]:
     """Return for each owner of earlier results who that is now."""
     by_account = {one.account: one for one in learners if one.account}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.batch.earlier_ids import find_renamed
+from grader.batch.earlier_ids import find_exchanged, find_renamed
 from grader.batch.executors import LOCAL, GradingExecutor, make_executor
 from grader.batch.outputs import Outputs, parse_record
 from grader.batch.read_within_limits import read_within_limits
@@ -86,7 +86,8 @@ class Run:
     since it was graded, but is not graded in this run: their results stay; `older` are ids whose hand-in is older than
     the one that was graded, whose result stays; `otherwise` counts those in `todo` that were graded with other
     settings. `renamed` are ids of before that were other ones of a person's in the roster, with the roster's; what was
-    graded as `doubled` is left out, since that person's own id has a result. `kept` are learners who were graded before
+    graded as `doubled` is left out, since that person's own id has a result. `exchanged` are ids of a file to which
+    a human gave a score, and which is another's now: the file, and whose. `kept` are learners who were graded before,
     and have no hand-in now: their results stay.
     """
 
@@ -217,8 +218,10 @@ class Run:
 
     def _rename(self) -> None:
         """Give who was graded before the ids that they have now; `doubled` are those who have another result there."""
-        found, self.doubled = find_renamed(self.results.earlier_owners(), self.found.learners, self.roster)
+        earlier = self.results.earlier_owners()
+        found, self.doubled = find_renamed(earlier, self.found.learners, self.roster)
         self.renamed = {old: new for old, (new, _) in found.items() if new != old}
+        self.exchanged = find_exchanged(earlier, self.renamed, self.found.learners)
         if self.renamed and self.plan.shard:
             old, new = next(iter(self.renamed.items()))
             what = f"ids of who was graded before are others now, as {old}, who is {new}: parts are divided by ids"

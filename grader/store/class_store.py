@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, get_type_hints
 
@@ -47,6 +47,10 @@ WHERE back <= ? ORDER BY number
 """
 # a record counts for its own hand-in: thousands of results could else be stuffed in, at the cost of one record
 RECORD_OF = "SELECT record FROM results JOIN records USING (number, id) WHERE results.id = ?"
+JUDGED = """
+SELECT overrides.id, json_extract(record, '$.source') FROM overrides JOIN records USING (id, digest)
+ORDER BY overrides.number
+"""
 OF_HAND_INS = ("records", "results", "overrides")
 WITH_OWNER = "json_set({}, '$.id', ?, '$.learner', ?, '$.name', ?, '$.together', json(?))"
 RENAME_RECORDS = f"UPDATE records SET id = ?, record = {WITH_OWNER.format('record')} WHERE id = ?"
@@ -154,12 +158,16 @@ class State:
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a result is: the learner's id and name, a digest of the account's address, and the ids of the group."""
+    """Whose a result is: the learner's id and name, a digest of the account's address, and the ids of the group.
+
+    `judged` is the file to which a human gave a score last, "" for none, or where its result is not kept.
+    """
 
     learner: str
     name: str = ""
     account: str = ""
     together: tuple[str, ...] = ()
+    judged: str = ""
 
 
 class ClassStore:
@@ -298,10 +306,12 @@ class ClassStore:
 
     def owners(self) -> dict[str, Owner]:
         """Return the owner of each hand-in that was ever graded here, by id."""
+        judged = dict(self._database.read(lambda row: (str(row[0]), str(row[1] or "")), JUDGED, ()))
         query = (
             "SELECT id, learner, json_extract(summary, '$.name', '$.account', '$.together') FROM results ORDER BY id"
         )
-        return self._database.convert(dict, self._database.read(_to_owner, query, ()))
+        owners = self._database.convert(dict, self._database.read(_to_owner, query, ()))
+        return {name: replace(one, judged=judged.get(name, "")) for name, one in owners.items()}
 
     def records(self, parse: Callable[[str], T]) -> Iterator[T]:
         """Iterate over the records of what is listed, in that order; one is in memory at a time."""

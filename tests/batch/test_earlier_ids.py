@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.batch.earlier_ids import find_renamed
+from grader.batch.earlier_ids import find_exchanged, find_renamed
 from grader.intake.learner import Entry, Learner
 from grader.intake.roster import Roster
 from grader.store.class_store import Owner
@@ -71,3 +71,17 @@ def test_an_id_that_is_somebody_else_s_now_is_given_up(tmp_path):
     learners = [make_learner("1", "Ann Lee"), make_learner("2", "Bob Lee", "bob's")]
     renamed, left = find_renamed(graded, learners, make_roster(tmp_path))
     assert renamed == {"1": ("1-2", Owner("1-2"))} and left == ["1-2"]
+
+
+def test_who_is_known_by_name_or_account_keeps_a_score_whatever_the_file_is_called():
+    """Only where neither says whose a result is, a file that is another's now is a doubt."""
+    entries = {"1": "hw1.py", "2": "hw2.py"}
+    one, two = (
+        Learner(id, (Entry(file, Path(file)),), name=f"P {id}", account=f"a{id}") for id, file in entries.items()
+    )
+    for graded, is_told in (
+        (Owner("1", "P 1", judged="hw2.py"), False), (Owner("1", "", "a1", judged="hw2.py"), False),
+        (Owner("1", judged="hw2.py"), True), (Owner("1", judged="hw1.py"), False), (Owner("1", judged="old.py"), False),
+    ):  # fmt: skip
+        assert find_exchanged({"1": graded}, {}, [one, two]) == ({"1": ("hw2.py", "2")} if is_told else {})
+    assert find_exchanged({"9": Owner("9", judged="hw2.py")}, {"9": "1"}, [one, two]) == {"1": ("hw2.py", "2")}

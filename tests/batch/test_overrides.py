@@ -249,6 +249,25 @@ def test_a_run_that_goes_on_says_which_scores_wait(tmp_path):
     assert [scores(out)[name]["moving_average"] for name in ("ann@2", "bob@1")] == [2.0, 2.0]
 
 
+@pytest.mark.parametrize("how", ["--resume", "--jobs=1"])
+def test_a_score_whose_file_is_anothers_now_is_told(tmp_path, how):
+    """A list of ids and logins alone, in which two were exchanged and are set right, names no person: a human looks."""
+    files = {f"{name}.py": SUMS.replace("\n", f"  # {name}\n", 1) for name in ("ann", "bob")}
+    words = ("run", str(write(tmp_path / "in", files)), "--out", "{out}", "--course", str(TINY), "--jobs", "1",
+             "--seed", "5", "--lessons", "moving_average", "--roster", str(tmp_path / "list.csv"))  # fmt: skip
+    out, told = tmp_path / "out", "1 moving_average was for ann.py, which is 2's now."
+    write(tmp_path, {"list.csv": "id,login\n1,ann\n2,bob\n"})
+    call(out, *words)
+    call(out, "override", "{out}", "1", "--score", "2", "--say", "copied")
+    assert told not in call(out, *words, "--resume")
+    write(tmp_path, {"list.csv": "id,login\n2,ann\n1,bob\n"})
+
+    said = call(out, *words, how)
+    assert told in said and f"grader override {out} --list" in said
+    write(tmp_path, {"list.csv": "id,login\n1,ann\n2,bob\n"})
+    assert "which is" not in call(out, *words, how)
+
+
 def test_what_the_program_could_not_grade_can_be_given_a_score(out):
     """A lesson that was not handed in, or on which the grader failed, then counts; a 0 is worth nothing."""
     keep(out, two("ann", None))

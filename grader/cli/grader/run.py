@@ -137,6 +137,12 @@ def _announce(run: Run) -> None:
     if run.results.put_aside:
         lines.append(f"Earlier results were put aside: {short_path(run.results.put_aside.absolute())}.")
     counting, waiting = _carried_scores(run)
+    doubtful = [
+        f"{name} {lesson} was for {file}, which is {whose}'s now"
+        for name, (file, whose) in run.exchanged.items()
+        for lesson in run.results.overrides.get(name, ())
+    ]
+    show = command_line("grader", "override", str(plan.out), "--list")
 
     def some(ids: list[str]) -> list[str]:
         return [*map(run.label, ids[:MAX_NAMES]), *ids[MAX_NAMES:]]
@@ -144,6 +150,7 @@ def _announce(run: Run) -> None:
     for what, names in (
         ("Scores given by a human before, which go on counting", counting),
         ("Scores given by a human before, kept for hand-ins and lessons that are not graded here", waiting),
+        (f"Scores given by a human to what may be another person's work; look at each ({show})", doubtful),
         ("Changed since they were graded; their results are of the earlier hand-in until --resume", some(run.changed)),
         ("Older than what was graded, whose result stays; --older takes them all the same", some(run.older)),
         ("Graded with another course or other settings, and not again: add their hand-ins", some(run.outdated)),
