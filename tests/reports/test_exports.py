@@ -562,6 +562,20 @@ def test_moodle_with_decimal_commas_and_other_languages():
     assert lines[1].endswith('Abgegeben,"10,00","20,00"') and lines[2].endswith('Abgegeben,"5,00","20,00"')
 
 
+@pytest.mark.parametrize("own, elsewhere, written", [
+    ("10;", "7,50", "6,67"), ("10;8,5", "7.50", "6,67"), ("10;8.5", "7,50", "6.67"), ("10;", "7.50", "6.67"),
+    ("10;", "", "6.67"),
+])  # fmt: skip
+def test_a_column_without_decimals_has_the_comma_of_its_file(own, elsewhere, written):
+    """In a file of semicolons other columns tell how decimals are written, where the column itself has none."""
+    head = "Student;ID;SIS Login ID;Section;HW (1);Other (2)\n"
+    points, grade = own.split(";")
+    text = f"{head}    Points Possible;;;;{points};10\nAda;11;ada;s;;\nBob;12;bob;s;{grade};{elsewhere}\n"
+    filled = fill_canvas(canvas(text), [mark("11", 2 / 3)], assignment="HW")
+
+    assert f"Ada;11;ada;s;{written};" in filled.content.decode()
+
+
 def test_moodles_gradebook_export():
     """The activity's column is found by its name; "-" is no grade; feedback and percentages are not filled in."""
     text = (

@@ -240,8 +240,11 @@ def match_column(sheet: Sheet, name: str) -> int:
 
 
 def uses_comma(sheet: Sheet, places: Iterable[tuple[int, int]]) -> bool:
-    """Return True if numbers are written with a decimal comma in these cells."""
-    return any(re.fullmatch(r"-?\d+,\d+", sheet.value(row, column)) for row, column in places)
+    """Return True if numbers have a decimal comma in these cells; if none has decimals, in others of a file of `;`."""
+    here = [sheet.value(row, column) for row, column in places]
+    if sheet.delimiter == ";" and not any(re.fullmatch(r"-?\d+[.,]\d+", text) for text in here):
+        here = [cell.value for row in sheet.rows for cell in row]
+    return any(re.fullmatch(r"-?\d+,\d+", text) for text in here)
 
 
 def read_maximum(sheet: Sheet, row: int | None, column: int | None) -> float | None:
