@@ -305,6 +305,7 @@ def test_a_table_of_scores_is_kept_whole_or_not_at_all(out):
     wrong = {
         "ann,argmax_2d,11,why": "11 is no score", "anne,argmax_2d,1,why": "did you mean ann", "ann,,1,why": "which",
         "ann,softmax,1,why": "no lesson", "ann,argmax_2d,5,": "reason", "ann,argmax_2d,,why": "no score",
+        "ann,argmax_2d,8.25,why": "one decimal at most",
     }  # fmt: skip
     for line, says in wrong.items():
         table.write_text(f"id,lesson,score,say\nbob,moving_average,2,why\n{line}\n")

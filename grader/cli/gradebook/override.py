@@ -32,7 +32,7 @@ HEADINGS = "name its columns in the first line: id,lesson,score,say,by"
 @click.argument("results", metavar="DIR", type=FILE)
 @click.argument("hand_in", metavar="[ID]", required=False)
 @click.option("--lesson", metavar="L", help="The lesson; may be left out if there is only one.")
-@click.option("--score", metavar="S", help="Its score, from 0 to 10.")
+@click.option("--score", metavar="S", help="Its score, from 0 to 10, with one decimal at most.")
 @click.option("--say", default="", metavar="WHY", help="Why; the learner reads it.")
 @click.option("--by", default="", metavar="WHO", help="Who says so; the learner reads that, too.")
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Many at once: a CSV with id, lesson, score, say, by.")
@@ -134,13 +134,13 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
             raise UsageError(what, where=where, next_step="grader override DIR --list")
         return hand_in, lesson, Override(None, "", by, utc_now(), state.digest)
     score = parse_number((row["score"] or "").strip())
-    if score is None or not 0 <= score <= 10:
+    if score is None or not 0 <= score <= 10 or score != round(score, 1):  # another one than is shown would count
         what = f"{shorten(row['score'] or 'nothing')} is no score"
-        raise UsageError(what, where=where, next_step="a number from 0 to 10")
+        raise UsageError(what, where=where, next_step="a number from 0 to 10, with one decimal at most")
     if not says or max(len(says), len(by)) > MAX_SAID_CHARS:
         what = f"a reason of at most {MAX_SAID_CHARS} characters is needed"
         raise UsageError(what, where=where, next_step='--say "why", or the column say')
-    return hand_in, lesson, Override(round(score, 1), says, by, utc_now(), state.digest)
+    return hand_in, lesson, Override(score, says, by, utc_now(), state.digest)
 
 
 def _guess(opened: Results, hand_in: str) -> str:
