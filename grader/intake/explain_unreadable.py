@@ -10,7 +10,7 @@ from grader.intake.folder_listing import open_file
 from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.zip_member import ArchiveError, is_own, list_members
 from grader.intake.learner import Learner, join_some, printable, shorten
-from grader.intake.limits import MAX_DIRECTORY_BYTES, is_noise
+from grader.intake.limits import MAX_DIRECTORY_BYTES, is_source, may_be_hidden
 
 MAX_NAMES_SHOWN = 5
 MAX_NAMES_LISTED = 1_000
@@ -24,6 +24,8 @@ def explain_unreadable(learner: Learner, notes: Sequence[str]) -> str:
     sentences = ["There is no Python file and no notebook in it."]
     if names:
         sentences.append(f"What there is: {join_some(names, MAX_NAMES_SHOWN)}.")
+    if any(_is_hidden_source(name) for name in names):
+        sentences.append("A file whose name begins with a dot is not read.")
     packed = sorted({suffix for name in names for suffix in OTHER_ARCHIVES if name.lower().endswith(suffix)})
     if packed:
         sentences.append(f"Archives are opened that are a .zip or a .tar.gz, no {' or '.join(packed)}.")
@@ -48,10 +50,20 @@ def _list_below(path: Path, inside: str, name: str, prefix: str) -> Iterator[str
         yield from (prefix + one[len(inside) :] for one in open_class(path).below(inside))
     elif not inside and path.is_dir():
         found = (one for one in islice(path.rglob("*"), MAX_NAMES_LISTED) if not one.is_dir())
-        yield from sorted(prefix + str(one.relative_to(path)) for one in found if not is_noise(one.name))
+        yield from sorted(prefix + str(one.relative_to(path)) for one in found if _is_told(one.name))
     elif name.lower().endswith(".zip"):
         with open_file(path, inside, lambda text: None) as file:
             members = list_members(file, MAX_DIRECTORY_BYTES)
-        yield from sorted(prefix + own for own, _ in members if is_own(own))
+        yield from sorted(prefix + own for own, _ in members if _is_told(own))
     else:
         yield name
+
+
+def _is_told(path: str) -> bool:
+    """Return True for a file of the learner's own, also a Python file that nothing but its name hides."""
+    return is_own(path) or (is_own(path.rpartition("/")[0]) and _is_hidden_source(path))
+
+
+def _is_hidden_source(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return may_be_hidden(name) and is_source(name)

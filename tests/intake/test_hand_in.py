@@ -66,6 +66,19 @@ def test_a_hidden_folder_is_told(folder, zipped):
 
 
 @pytest.mark.parametrize("zipped", [False, True])
+def test_a_file_that_its_name_hides_is_told_where_nothing_else_is_there(folder, zipped):
+    """Who handed in nothing but `.a.py` reads why it was not read; what a system left behind is named to nobody."""
+    write(folder, {"ann/.a.py": "x = 1", "ann/._b.py": "of a Mac's disk"})
+    if zipped:
+        shutil.make_archive(str(folder / "ann"), "zip", folder / "ann")
+        shutil.rmtree(folder / "ann")
+    (learner,) = discover(folder).learners
+    problem = read_hand_in(learner).problem
+
+    assert "What there is: .a.py. A file whose name begins with a dot is not read." in problem and "_b" not in problem
+
+
+@pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("name", [".. .._1003_assignsubmission_file_/a.py", ".Bo_1003_assignsubmission_file_a.py"])
 def test_a_hidden_name_that_a_platform_made_is_a_hand_in(folder, zipped, name):
     """A person's name may begin with a dot: with --names the folder, or the file, is read as any other."""
