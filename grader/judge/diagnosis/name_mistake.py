@@ -25,7 +25,7 @@ from grader.judge.diagnosis.mistake_outputs import (
 )
 from grader.judge.diagnosis.nearest_mistake import changes_arguments, find_absent, find_nearest
 from grader.judge.diagnosis.output_format import reformat
-from grader.judge.diagnosis.structural_facts import find_facts, missing_gradients, sizes_in
+from grader.judge.diagnosis.structural_facts import find_facts, only_gradients_differ, sizes_in, where_cut_off
 from grader.judge.mistakes.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import Raised, same
@@ -48,6 +48,7 @@ class Diagnosis:
         raises_besides: Beside what is named, which explains all that counts, an error is raised.
         facts: Where nothing has a name, sentences on what the answers depend on.
         sizes: What each size is in what the first wrong probe asks.
+        only_gradients: Where nothing has a name, all values are right.
     """
 
     named: list[Named] = field(default_factory=list)
@@ -60,6 +61,7 @@ class Diagnosis:
     raises_besides: bool = False
     facts: list[Fact] = field(default_factory=list)
     sizes: Sizes = field(default_factory=dict)
+    only_gradients: bool = False
     counterexamples: list[Counterexample] = field(default_factory=list)
 
 
@@ -122,6 +124,7 @@ class Diagnostician:
         if not diagnosis.named and not diagnosis.format_note:
             diagnosis.facts = find_facts(self.outputs, subject, seen)
             diagnosis.sizes = sizes_in(self.outputs, diagnosis.first_wrong[0])
+            diagnosis.only_gradients = only_gradients_differ(self.outputs, seen)
         return diagnosis
 
     def _name(self, mistakes: Sequence[Mistake], but: str = "", of: Sequence[Mistake] = ()) -> list[Named]:
@@ -150,9 +153,8 @@ class Diagnostician:
             but = ""
         if not absent and changes_arguments(matcher, nearest[0]):
             but = " (Besides, the arguments are changed.)"
-        elif lost := [] if absent else missing_gradients(self.outputs, seen, nearest[0].misfits)[1]:
-            # of which it is cut off is the submission's choice: no more is told than fits into few bits
-            but = f" (Besides, no gradient reaches `{lost[0]}`{' and more' if lost[1:] else ''}.)"
+        elif cut_off := "" if absent else where_cut_off(self.outputs, seen, nearest[0].misfits):
+            but = f" (Besides, no gradient reaches {cut_off}.)"
         asides = self._explain_asides(matcher, mistakes, nearest[0].where) if mistakes else []
         return self._name(mistakes, but, absent[-1:]) + self._name(asides)
 

@@ -259,11 +259,26 @@ def missing_gradients(
                 told = ", ".join(f"`{name}`" for name in names)
                 says = f"No gradient reaches {told}, though the right answer depends on it."
                 return [Fact("no-gradient", says)], names
-    numbers = range(len(outputs.probes))
-    wrong = [n for n in numbers if not agree(seen[outputs.probes[n].name], outputs.answer(n, 0), outputs.probes[n])]
-    if wrong and all(IN_GRADIENTS in outputs.special[number] for number in wrong):
+    if only_gradients_differ(outputs, seen):
         return [Fact("wrong-gradient", "The values are right, and the gradient is not.")], []
     return [], []
+
+
+def only_gradients_differ(outputs: MistakeOutputs, seen: Observations) -> bool:
+    """Return True if something is answered wrong, and only where gradients are asked for."""
+    wrong = [n for n, p in enumerate(outputs.probes) if not agree(seen[p.name], outputs.answer(n, 0), p)]
+    return bool(wrong) and all(IN_GRADIENTS in outputs.special[number] for number in wrong)
+
+
+def where_cut_off(outputs: MistakeOutputs, seen: Observations, probes: Sequence[Probe]) -> str:
+    """Say in few words what no gradient reaches in these probes; nothing if it reaches all.
+
+    Of which inputs is the submission's choice: no more is told than fits into few bits.
+    """
+    facts, lost = missing_gradients(outputs, seen, probes)
+    if lost:
+        return f"`{lost[0]}`{' and more' if lost[1:] else ''}"
+    return "any input" if any(fact.kind == "no-gradient" for fact in facts) else ""
 
 
 def _gradients(seen: Any, expected: Any) -> Iterator[tuple[Any, Mapping[str, Any]]]:

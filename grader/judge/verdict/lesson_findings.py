@@ -127,7 +127,7 @@ def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Dia
         found = [Fact(fact.kind, f"`{function}`: {fact.says}") for fact in diagnosis.facts]
         patterns = _patterns(function, diagnosis, finding.checks)
         if not (told or diagnosis.named):
-            named = name_by_facts(facts, function, found, patterns)
+            named = name_by_facts(facts, function, found, patterns, values_differ=not diagnosis.only_gradients)
             finding.named += named
             known = {mistake.says for mistake in named}
             found, patterns = ([fact for fact in some if fact.says not in known] for some in (found, patterns))

@@ -95,14 +95,18 @@ def name_by_form(function: str, bad: Sequence[CheckResult]) -> list[Named]:
     return named
 
 
-def name_by_facts(facts: Facts, function: str, found: Sequence[Fact], patterns: Sequence[Fact]) -> list[Named]:
+def name_by_facts(
+    facts: Facts, function: str, found: Sequence[Fact], patterns: Sequence[Fact], values_differ: bool = False
+) -> list[Named]:
     """Name what is regular in wrong answers that no known mistake explains: the fact that says most.
 
-    That arguments are changed is named beside it: it is no reason for another one.
+    That arguments are changed is named beside it: it is no reason for another one. Nor is a gradient that is lost the
+    reason for wrong values: beside it is named what says most of these.
 
     Args:
         found: What the answers depend on.
         patterns: How the first wrong answer differs.
+        values_differ: Not only gradients are wrong.
     """
     if default := _other_default(facts, function):
         return [Named("wrong-default", function, default, "Write the defaults as in the exercise.")]
@@ -111,7 +115,9 @@ def name_by_facts(facts: Facts, function: str, found: Sequence[Fact], patterns: 
         return [Named("shared-default", function, says, "Make it in the function, anew in each call.")]
     first = [fact for fact in found if fact.kind == SHARED or fact.kind.endswith("-gradient")]
     told = [fact for fact in (*first, *patterns, *found) if fact.kind]
-    told[1:] = [fact for fact in told[1:] if fact.kind == CHANGED]
+    is_lost = values_differ and bool(told) and told[0].kind == "no-gradient"
+    others = [fact for fact in told[1:] if fact.kind != CHANGED and not fact.kind.endswith("-gradient")]
+    told[1:] = others[:is_lost] + [fact for fact in told[1:] if fact.kind == CHANGED]
     return [Named(fact.kind, function, fact.says, ADVICE[fact.kind]) for fact in told]
 
 
