@@ -31,7 +31,7 @@ INSTEAD = {
     "wrong-gradient": "The values of `{function}` are right, and the gradient is not.",
     "no-influence": "An input of `{function}` has no influence on its answer.",
     "all-zero": "`{function}` gives 0 everywhere, where it should not.",
-    "wrong-factor": "In `{function}` a constant factor is missing or too much.",
+    "wrong-factor": "In `{function}` a constant is missing or too much.",
     "wrong-scale": "In `{function}` a factor of all values is wrong.",
     "wrong-weights": "`{function}` makes weights with another scale or sum.",
     "wrong-order": "The values of `{function}` are there, in another order or shape.",

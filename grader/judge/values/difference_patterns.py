@@ -20,6 +20,7 @@ from grader.judge.values.scale_patterns import (
 
 MAX_SLICES = 64  # along one axis, each of which is compared with each
 MAX_PARTS = 6  # of an answer, each of which is compared with each
+MIN_OFF, MAX_OFF = 3, 2  # so many values and more, by so much and less
 _NAMES = {  # of the axes, by how many there are
     1: ["entry"],
     2: ["row", "column"],
@@ -79,7 +80,7 @@ def find_patterns(
         scales = (("wrong-factor", of_all), ("wrong-weights", describe_sums), ("wrong-factor", describe_angles))
         detectors = [("", _nans), ("all-zero", describe_zeros)]
         detectors += [(kind, partial(each, sizes=sizes or {})) for kind, each in scales]
-        detectors += [("wrong-factor", _sign)]
+        detectors += [("wrong-factor", _sign), ("wrong-factor", partial(_offset, others=pairs))]
     shifted = [] if a.dtype.kind == "b" else [("wrong-order", _row_shift)]
     detectors += [("wrong-order", _axes), ("wrong-order", _order), *shifted, ("", _rows)]
     return _facts([(kind, detector(a, e)) for kind, detector in detectors])[:2]
@@ -148,6 +149,17 @@ def _nans(a: Any, e: Any) -> str:
 
 def _sign(a: Any, e: Any) -> str:
     return "Every value has the opposite sign." if _close(-a, e) and abs(e).max() > 1e-3 else ""
+
+
+def _offset(a: Any, e: Any, others: Sequence[tuple[Any, Any]]) -> str:
+    """Name the small whole number by which all values are off, in every wrong answer that has the right shape."""
+    import numpy
+
+    fitting = [(mine, right) for mine, right in ((a, e), *others) if mine.shape == right.shape]
+    off = numpy.concatenate([(mine - right).ravel() for mine, right in fitting])
+    by = float(numpy.round(off[0])) if off.size > MIN_OFF else 0.0
+    is_one = 0 < abs(by) <= MAX_OFF and numpy.allclose(off, by, rtol=0, atol=1e-4)
+    return f"Every value is {abs(by):g} too {'large' if by > 0 else 'small'}." if is_one else ""
 
 
 def _inversion(a: Any, e: Any) -> str:
