@@ -25,6 +25,7 @@ from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers, RecordedAnswers, load_mistake_sets, open_course_answers
 from grader.judge.course_files import load_file
 from grader.judge.diagnosis.counterexample import find_counterexample
+from grader.judge.diagnosis.mended_answers import diagnose_mended, name_drawn
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
 from grader.judge.errors import LearnerError
@@ -350,10 +351,11 @@ class Judge:
         if diagnostician is None:
             return Diagnosis()
         diagnosis = diagnostician.diagnose(subject, loaded.known.observations, beside)
+        mending = MendingModule(subject, self.answers.load(lesson).twin())
         if draws:
-            still = diagnostician.diagnose(MendingModule(subject, self.answers.load(lesson).twin()))
-            drawn = [mistake for mistake in diagnosis.named if mistake not in still.named]  # gone without dropout
-            diagnosis.named = [*(drawn or [name_randomness(function)]), *still.named]
+            diagnosis = name_drawn(diagnostician, diagnosis, mending, name_randomness(function))
+        else:
+            diagnosis = diagnose_mended(diagnostician, diagnosis, mending)
         if self.kept:
             self.kept.write(lesson, diagnostician.outputs)
         examples = diagnostician.mistake_set.examples

@@ -100,7 +100,7 @@ class ModuleHost:
 
         `grad` asks for gradients too, `after` for the arguments afterwards, `elsewhere` for a call on the fake device;
         `still` for a call without dropout, `slices` for one in which arrays are slices, `item` for one item of what is
-        returned, by its place, or by the places on the way to it.
+        returned, by its place or key, or by the places on the way to it.
         """
         if not request.get("still"):
             return self._call(request)
@@ -116,7 +116,7 @@ class ModuleHost:
         args = self._resolve(request["args"])
         kwargs = self._resolve(request["kwargs"])
         grad, item = request.get("grad"), request.get("item")
-        places = [item] if isinstance(item, int) else item or []
+        places = [item] if isinstance(item, int | str) else item or []
         call = target if item is None else lambda *args, **kwargs: reduce(getitem, places, target(*args, **kwargs))
         if request.get("elsewhere"):
             return _call_on_fake_device(target, call, args, kwargs)

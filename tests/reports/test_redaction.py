@@ -438,6 +438,7 @@ def test_an_input_is_named_by_the_courses_name_and_which_more_there_are_is_not_t
         ("It returns a tuple of 4 (a float32 tensor of shape (4153,), ...); return a list of 4.", "a tuple"),
         ("It returned a float64 numpy array of shape (4153,); expected a tensor.", "a float64 numpy array"),
         ("Wrong dtype: torch.int64, expected torch.bool.", "the dtype int64"),
+        ("In float16 it returns float32; cast the result back.", "the dtype float32"),
     ],
 )
 def test_a_wrong_form_is_named_by_its_container_or_dtype_and_nothing_inside_is_told(says, shown):

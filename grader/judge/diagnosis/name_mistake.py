@@ -12,11 +12,11 @@ from types import MappingProxyType
 from typing import Any
 
 from grader.judge.diagnosis.changed_arguments import changed_arguments
-from grader.judge.diagnosis.circumstances import IN_ARGUMENTS, IN_GRADIENTS
+from grader.judge.diagnosis.circumstances import IN_ARGUMENTS
+from grader.judge.diagnosis.forgive import forgive_changes, forgive_names
 from grader.judge.diagnosis.mistake_matcher import MistakeMatcher
 from grader.judge.diagnosis.mistake_outputs import (
     MOST_PAIRS,
-    NO_EVIDENCE,
     MistakeOutputs,
     Observations,
     agree,
@@ -24,12 +24,13 @@ from grader.judge.diagnosis.mistake_outputs import (
     observe,
 )
 from grader.judge.diagnosis.nearest_mistake import changes_arguments, find_absent, find_nearest
-from grader.judge.diagnosis.output_format import reformat
+from grader.judge.diagnosis.output_format import describe_form, find_form_besides, reformat
 from grader.judge.diagnosis.structural_facts import find_facts, only_gradients_differ, sizes_in, where_cut_off
 from grader.judge.mistakes.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import Raised, same
 from grader.judge.values.difference_patterns import Fact
+from grader.judge.values.mend import has_far_more
 from grader.judge.values.scale_patterns import Sizes
 from grader.model import Counterexample, Named
 
@@ -63,6 +64,13 @@ class Diagnosis:
     sizes: Sizes = field(default_factory=dict)
     only_gradients: bool = False
     counterexamples: list[Counterexample] = field(default_factory=list)
+
+    @property
+    def wrong_form(self) -> str:
+        """What is wrong with the form of the first wrong answer that has another one, if no answer is far too large."""
+        if any(has_far_more(*pair) for pair in self.wrong_answers):
+            return ""
+        return next(filter(None, (describe_form(*pair) for pair in self.wrong_answers)), "")
 
 
 class Diagnostician:
@@ -109,14 +117,16 @@ class Diagnostician:
             mistakes = self._explain_with_called(matcher, beside) or mistakes
         diagnosis.named = self._name(mistakes) or self._name_nearest(matcher, diagnosis)
         if not diagnosis.named and changed_arguments(self.outputs, seen):
-            matcher = MistakeMatcher(self.outputs, self._forgive_changes(seen))
+            matcher = MistakeMatcher(self.outputs, forgive_changes(self.outputs, seen))
             diagnosis.named = self._name(self.explain(matcher, asides=False)) or self._name_nearest(matcher, diagnosis)
         if diagnosis.named:
+            ids = {each.id for each in diagnosis.named}
+            diagnosis.format_note = "" if diagnosis.raises else find_form_besides(self.outputs, seen, ids)
             return diagnosis
         changed, notes = self._reformat(seen)
         if any(notes):
             matcher = MistakeMatcher(self.outputs, changed)
-            diagnosis.named = self._name(self.explain(matcher, asides=False)) or self._name_nearest(matcher, diagnosis)
+            diagnosis.named = self._name(self.explain(matcher, asides=False))
             # a wrong form is told where it is the whole fault, beside a mistake that has a name, or where it shows at
             # once; elsewhere it would only hide that the values are wrong
             if diagnosis.named or notes[0] or not self._refuting(changed):
@@ -235,7 +245,7 @@ class Diagnostician:
         """Return mistakes together with others that explain the rest, where wrong names in a state are forgiven."""
         explained = {name for mistake in known for name in mistake.only}
         both = {probe.name: (matcher.seen[probe.name], self.outputs.reference(probe)) for probe in self.probes}
-        rest = {name: pair[1] if name in explained else _forgive_names(*pair) for name, pair in both.items()}
+        rest = {name: pair[1] if name in explained else forgive_names(*pair) for name, pair in both.items()}
         others = self.explain(MistakeMatcher(self.outputs, rest), asides=False, rare=False) if known else []
         is_shown = not any(explained & {*each.only} for each in others)  # and not by what is taken to be right here
         return [*known, *others] if others and is_shown else []
@@ -326,13 +336,6 @@ class Diagnostician:
         both = [(probe, seen[probe.name], self.outputs.reference(probe)) for probe in asked]
         return [(found, expected) for probe, found, expected in both if not agree(found, expected, probe)]
 
-    def _forgive_changes(self, seen: Observations) -> Observations:
-        """Return the observations without errors where gradients are asked for: torch lets no input be changed then."""
-        probes = zip(self.probes, self.outputs.special, strict=True)
-        asked = {probe.name: probe for probe, special in probes if IN_GRADIENTS in special}
-        failed = {name for name, probe in asked.items() if is_error(seen[name], self.outputs.reference(probe))}
-        return {name: NO_EVIDENCE if name in failed else found for name, found in seen.items()}
-
     def _reformat(self, seen: Observations) -> tuple[Observations, list[str]]:
         """Return the observations in the form that was asked for, and for each probe what had to be changed."""
         changed, said = {}, []
@@ -362,14 +365,6 @@ def _first_difference(seen: Any, expected: Any, atol: float) -> tuple[Any, Any]:
         return seen, expected
     differing = next((pair for pair in pairs if not same(*pair, atol)), None)
     return _first_difference(*differing, atol) if differing else (seen, expected)
-
-
-def _forgive_names(seen: Any, expected: Any) -> Any:
-    """Return an observation with what the reference has in the place of names that an object lacks, or has too many."""
-    if isinstance(seen, list) and isinstance(expected, list) and len(seen) == len(expected):
-        return [_forgive_names(*pair) for pair in zip(seen, expected, strict=True)]
-    is_of_names = all(isinstance(each, dict) and {*each} == {"missing", "unexpected"} for each in (seen, expected))
-    return expected if is_of_names else seen
 
 
 def _error_pairs(seen: Any, answer: Any) -> Iterator[tuple[Raised, Raised]]:
