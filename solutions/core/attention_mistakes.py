@@ -84,7 +84,6 @@ ask("two calls", *drawn((2, 3, 7, 5), (2, 3, 7, 5), (2, 3, 7, 6)), stage="in ans
     *given: same(attend(*given), attend(*given), 0.0))
 ask("in its gradients", *BATCH, by="gradients", wrt=[0, 1, 2], weights=draw(2, 3, 6))
 ask("in keeping the dtype", *drawn((3, 5), (4, 5), (4, 6), dtype=torch.float64))
-# aside: what only rare faults show, which hide no other
 ask("a slice of a larger tensor", *drawn((2, 3, 5, 8), (2, 3, 5, 8), (2, 3, 5, 6)), by="on_slices", aside=True)
 ask("allowed scores of 0", torch.zeros(3, 5), draw(4, 5), torch.eye(4), mask=NOT_SECOND, aside=True,
     see=lambda weights: same(weights, (NOT_SECOND / 3).expand(3, 4), 1e-3))
@@ -181,7 +180,6 @@ alone("at-one-rank-only", "Your softmax runs over dim=2: these are the keys for 
       "the queries.", KEYS, coding="softmax over dim=2", weigh=OVER.format(2))
 mistake("at-no-softmax", "The raw scores meet the values: scores may be negative and sum to anything, so this is no "
         "mean.", "Turn the scores into weights with softmax over the keys.", weigh="scores")
-# not in the catalogue of attention, but everybody may bring a softmax along
 mistake("at-softmax-overflow", "Your own softmax exponentiates the scores as they are: exp(100) is inf, and inf/inf "
         "NaN.", "Subtract each row's maximum first.", weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
 alone("at-argmax", "Each query takes the value of its best key alone (`argmax`). That is no mean, and it has no "
@@ -250,7 +248,6 @@ alone("at-fill-positive", "You fill with a huge positive number: the blocked key
       coding="1e9", hide="scores.masked_fill(~mask, 1e9)")
 alone("at-fill-positive", "You fill with +∞: the softmax of a row that holds +∞ is NaN, and so is every query with a "
       "blocked key.", coding="inf", hide="scores.masked_fill(~mask, INF)")
-# not in the catalogue either: the usual way to get NaN from a mask of numbers
 mistake("at-mask-zero-times-infinity", "You multiply by −∞ to block: where the mask allows, that is 0 · ∞ = NaN.",
         "Use `masked_fill` or `torch.where`, or multiply by −1e9.", hide="scores + (~mask).to(scores.dtype) * -INF")
 

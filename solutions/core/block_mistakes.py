@@ -195,6 +195,7 @@ in_orders("bl-norm-on-branch-output", "You normalise what a branch gives before 
           "nor post-LN.", "Normalise what goes into the branch (pre-LN) or the whole sum (post-LN).",
           talk="self.norm1(self.attn(x, mask))", post_norm1="h", think="self.norm2(self.ffn(h))", post_norm2="out")
 alone("bl-norm-on-branch-output", coding="attention's", post_talk="self.norm1(self.attn(x, mask))", post_norm1="h")
+alone("bl-norm-on-branch-output", coding="the network's", post_think="self.norm2(self.ffn(h))", post_norm2="out")
 EXCHANGED = {"pre_talk": "self.ffn(y)", "pre_think": "self.attn(y, mask)",
              "post_talk": "self.ffn(x)", "post_think": "self.attn(h, mask)"}
 SWAPPED = norm1_on("self.norm2({})") | norm2_on("self.norm1({})")

@@ -1,8 +1,4 @@
-"""What people write in `causal_mask` in place of the reference's lines; and other right ways to write it.
-
-One mistake of the subject is not here: a mask for fewer queries than keys that is aligned at the top left. It needs a
-cache of keys, and this function is always square.
-"""
+"""What people write in `causal_mask` in place of the reference's lines; and other right ways to write it."""
 
 import numpy as np  # noqa: F401  expressions below use it
 import torch
@@ -80,6 +76,8 @@ mistake("cm-no-self", "Your diagonal is False: no token may attend to itself. Qu
         "is 0/0.", "Use `<=` instead of `<`, or `tril` with diagonal 0.", allow="keys < queries")
 mistake("cm-row-empty", "Row 0 of your mask is empty: the first token may attend to nothing; its softmax is 0/0.",
         "Begin with row 0, where key 0 alone is True.", allow="(keys <= queries) & (queries > 0)")
+mistake("cm-row-empty", "The last row of your mask is empty: the last token may attend to nothing; its softmax is 0/0.",
+        "Go through all rows: `range(seq_len)`.", coding="last", allow="(keys <= queries) & (queries < seq_len - 1)")
 mistake("cm-one-future", "Each token sees one too far: the diagonal above the main one is True. That is the answer to "
         "be guessed.", "Stop at the main diagonal: query i sees keys 0 to i.", allow="keys <= queries + 1")
 mistake("cm-all-true", "Your mask is True everywhere: nothing is blocked, and every token sees its whole future.",

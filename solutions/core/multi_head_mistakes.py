@@ -113,6 +113,8 @@ mistake("hd-merge-strided", "The features are interleaved: feature 0 of every he
 for coding in ("mean", "sum"):
     mistake("hd-merge-averaged", f"You take the {coding} over the heads, which throws away what they were split for: "
             "the width is d_head, not D.", SIDE_BY_SIDE, coding=coding, version=f"torch.{coding}(x, dim=1)")
+mistake("hd-merge-averaged", "You take the mean over the heads and repeat it, which throws away what they were split "
+        "for.", SIDE_BY_SIDE, coding="repeated", back="x.mean(dim=1)", join="x.repeat(1, 1, num_heads)")
 mistake("hd-merge-along-sequence", "The heads are put one after another: (B, H·T, d_head).", "Join them along the "
         "features: `torch.cat(heads, dim=-1)`, or transpose and reshape.", version="x.flatten(1, 2)")
 mistake("hd-merge-along-sequence", "After the transpose you join positions and heads, (B, T·H, d_head), where heads "
@@ -146,8 +148,7 @@ right("channels first", version="x.transpose(2, 3).reshape(x.shape[0], -1, x.sha
 #
 # Not here, because nothing in this function can show them: at-one-rank-only (x has three axes always),
 # at-fully-masked-row (every query has a key), at-mask-query-axis (on a general mask it is at-mask-transposed),
-# hd-split-folded (right values in another form); nor hd-merge-averaged, -along-sequence, -one-head and -not-joined: w_o
-# fits none of what they give, and all raise the same error, which the learner sees; the set of merge_heads names them.
+# hd-split-folded (right values in another form); nor merges that w_o does not fit: all of them raise the same error.
 
 
 def weights(d_model, scales=(1.5, 1.5, 1.0, 1.0), **options):
@@ -198,7 +199,6 @@ mistake, alone, right, ask = attend.mistake, attend.alone, attend.alternative, a
 ask("with a mask for each sequence", X, *weights(12), 3, mask=RINGS)
 ask("a head's slice by a whole weight", X, *weights(12), 3, mask=causal(9), by=meets_a_slice, stage="")
 ask("two calls", X, *weights(12), 3, by=lambda asked, *given: same(asked(*given), asked(*given)), stage="")
-# aside: what only rare faults show, which hide no other
 ask("a slice of a larger tensor", X, *weights(12), 3, by="on_slices", aside=True)
 ask("allowed scores of 0", X, *weights(12, (0.0, 1.5, 1.0, 1.0)), 3, mask=causal(5), by=sees_itself, aside=True)
 ask("scores near -2000", lambda rand: 32.0 + 0.05 * rand(2, 5, 8, dtype=torch.float64), EYE_8, -EYE_8, W_V, EYE_8, 2,
@@ -231,7 +231,6 @@ attend.include(merge, without=("hd-merge-along-sequence", "hd-merge-not-joined",
                                "hd-dtype", "hd-in-place", "hd-view"))
 
 # --- the projections
-# a split of another kind, and a merge into the shape of x whatever comes
 SPLIT_INTO, MERGE_TO_INPUT = "q, k, v = ({} for part in (q, k, v))", "heads.transpose(1, 2).reshape(x.shape)"
 PROJECTIONS = {"project": "x @ w_q.T, x @ w_k.T, x @ w_v.T", "mix": "joined @ w_o.T"}
 PROJECT_FIRST = "Project the whole of x first (`x @ w_q.T`, likewise keys and values), then split what comes out."

@@ -1,8 +1,4 @@
-"""What people write in `sinusoidal_positional_encoding` in place of the reference's lines; and other right ways.
-
-Two mistakes of the subject are not here: an odd width, which the statement excludes, and adding the table along the
-batch axis, which takes embeddings to be seen.
-"""
+"""What people write in `sinusoidal_positional_encoding` in place of the reference's lines; and other right ways."""
 
 import math  # noqa: F401  expressions below use it
 
@@ -71,7 +67,6 @@ for stage, rows, columns in (
     encoding.ask(stage, 4, 6, atol=ATOL, see=lambda table, at=(rows, columns): read(torch.as_tensor(table)[at]))
 encoding.ask("ten positions, four columns", 10, 4, atol=ATOL, see=read, stage="")
 encoding.ask("four positions, eight columns", 4, 8, atol=ATOL, see=read, stage="")
-# tells an angle that stands still from a slow one
 encoding.ask("130 positions, four columns", 130, 4, atol=20 * ATOL, see=read, stage="")
 encoding.ask("with one position", 1, 8, atol=ATOL, see=read)
 encoding.ask("far from the start", by=precision)
@@ -93,6 +88,9 @@ mistake("pe-swapped", "Sine and cosine have changed places: your even columns ar
         "even columns and the cosines into the odd ones.", waves="torch.stack((angles.cos(), angles.sin()), dim=-1)")
 mistake("pe-all-sin", "There is no cosine in your table: odd columns are sines too. A step is no longer a rotation.",
         "Take the cosine of the angle for the odd columns.", waves="torch.stack((angles.sin(), angles.sin()), dim=-1)")
+mistake("pe-all-sin", "Odd columns hold -sin, half a turn ahead of the even ones: there is no cosine in your table.",
+        "A cosine is a quarter turn ahead: add π/2, or take the cosine.", coding="half a turn",
+        waves="torch.stack((angles.sin(), -angles.sin()), dim=-1)")
 
 # --- the exponent
 for coding, sine, cosine in (("2j/D", "2 * even", "2 * even + 2"), ("j/D", "even", "even + 1"),

@@ -20,7 +20,6 @@ softmax.example(torch.tensor([1000.0, 1001.0]))
 softmax.example(torch.tensor([[0.0, 1.0], [1000.0, 1001.0]]))
 softmax.example(torch.tensor([0.0, 100.0, 200.0]))
 
-# where a lost axis does no harm, overflow shows
 softmax.ask("on a wide row alone", torch.tensor([[0.0, 100.0, 200.0]]))
 # aside: what only rare faults show, which hide no other
 BLOCKED = torch.tensor([[0.5, -INF, 1.5]])
@@ -42,6 +41,12 @@ for axis in (0, 1):
             "Pass `dim` to the sum.", coding=f"the sum, over axis {axis}", total=f"powers.sum({axis}, keepdim=True)")
 mistake("sm-columns", "You normalise over the axis before the last: columns sum to 1 where rows should.",
         "Normalise over `dim`.", shift="x - x.amax(-2, keepdim=True)", total="powers.sum(-2, keepdim=True)")
+for end, axis in (("front", 0), ("back", -1)):
+    mistake("sm-axis-moved", f"The axis `dim` comes out at the {end}, wherever it was.", "Put it back: `movedim`, or "
+            "`stack(..., dim=dim)`.", coding=end, give=f"(powers / total).movedim(dim, {axis})")
+mistake("sm-axis-moved", "You cut x into rows as long as `dim` without moving that axis to the back: a row holds other "
+        "entries.", "Begin with `x.movedim(dim, -1)`.", coding="rows cut anew",
+        version="torch.softmax(x.reshape(-1, x.shape[dim]), -1).reshape(x.shape)")
 mistake("sm-max-over-last", "The maximum runs over the last axis and the sum over `dim`, so the shift no longer "
         "cancels.", "Take the maximum over the same `dim` as the sum.", shift="x - x.amax(-1, keepdim=True)")
 mistake("sm-sum-all", "You divide by one total for the whole tensor; each slice along `dim` needs its own.",

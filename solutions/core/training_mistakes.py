@@ -265,7 +265,6 @@ mistake("tr-ascent", "Your loss has the wrong sign, so every step climbs.", "Tak
         "already the negative log-probability.", pull="loss = -loss\nloss.backward()")
 alone("tr-ascent", "The loss is right, but its gradient has the wrong sign, so every step makes the loss larger.",
       "Call `backward` on the loss itself, not on its negative.", coding="only the gradient", pull="(-loss).backward()")
-# Not here is "tr-clip-order": what clips before `backward` or after `step` changes no number.
 AS_IT_IS = "Take out `clip_grad_norm_` (or `clip_grad_value_`): it was not asked for."
 LESS = "large gradients move the parameters too little."
 for coding, says, clip, number in (
@@ -353,6 +352,8 @@ alone("tr-reduction-sum", "Your loss is averaged over the positions of a row, bu
 alone("tr-reduction-sum", "Your loss is 1/V of what it should be: the mean also runs over the V entries of each "
       "position, all but one of which are 0.", coding="mean over the vocabulary too",
       score="F.cross_entropy(flat, answers) / flat.size(-1)")
+alone("tr-reduction-sum", "The loss is right, but its gradient is T times too large: divided by the rows alone.",
+      coding="the gradient", pull="(loss * targets.size(1)).backward()")
 mistake("tr-reduction-none", 'Your loss holds one number for each position (`reduction="none"`), and `backward` needs '
         "a single one.", MEAN, alone=True, score="F.cross_entropy(flat, answers, reduction='none')")
 mistake("tr-loss-as-mse", "The loss is the squared distance of the logits from a one-hot vector: tokens are no numbers "
@@ -468,12 +469,12 @@ for when, stop in (("rises", "len(losses) > 1 and losses[-1] > losses[-2]"), ("i
           coding=f"when the loss {when}", append=f"{ADD}\nif {stop}:\n    break")
 ALL_LOSSES = "Collect the losses in a list, one for each batch, and return it."
 alone("tr-losses-not-kept", "Every step is taken, but the list that you return stays empty.", ALL_LOSSES, append=CALL)
-# An average is the only way in which batches of unequal size could be weighed wrongly here.
 mistake("tr-unweighted-average", "You return one average instead of the list. It would mislead, too: the mean of batch "
         "means counts a token in a small batch for more.", ALL_LOSSES, finish="sum(losses) / len(losses)")
 alone("tr-unweighted-average", "In the place of each loss you return the mean of all so far.", ALL_LOSSES,
       coding="so far", finish="[sum(losses[: n + 1]) / (n + 1) for n in range(len(losses))]")
 alone("tr-last-loss-only", "You return the last loss alone.", ALL_LOSSES, finish="losses[-1] if losses else None")
+alone("tr-last-loss-only", "Your list holds the last loss alone.", coding="in a list", finish="losses[-1:]")
 
 # --- just as right
 for each in MISTAKE_SETS:

@@ -6,7 +6,9 @@ from grader.api.checks import MistakeSet
 
 FAR = 2e-2  # as the check allows: float32 itself rounds a mean near 1000 by 6e-5
 layer_norm = MistakeSet(
-    "layer_norm", globals(), tolerances={f"ln_far_from_zero[{offset}]": FAR for offset in (1000.0, -1000.0)}
+    "layer_norm",
+    globals(),
+    tolerances={name: FAR for name in ("ln_far_from_zero[1000.0]", "ln_far_from_zero[-1000.0]", "ln_constant")},
 )
 rms_norm = MistakeSet("rms_norm", globals())
 MISTAKE_SETS = [layer_norm, rms_norm]
@@ -36,6 +38,10 @@ LAST = "Take both over the last axis, the D features of one token: `dim=-1, keep
 for name, coding, over, axes in AXES:
     mistake(name, f"Mean and variance run over {over}.", LAST, coding=coding,
             mean=f"x.mean(dim={axes}, keepdim=True)", var=f"centred.square().mean(dim={axes}, keepdim=True)")
+mistake("ln-global", "The mean is that of the whole tensor: all tokens share it.", "Take it over the last axis: "
+        "`dim=-1, keepdim=True`.", coding="the mean", mean="x.mean()")
+mistake("ln-global", coding="the mean, but not in the variance", mean="x.mean()",
+        var="x.var(dim=-1, correction=0, keepdim=True)")
 LOST = "lost its axis, so it is broadcast along the wrong one: an error on most shapes, silently wrong on a square."
 mistake("ln-no-keepdim", f"The mean {LOST}", "Add `keepdim=True`.", mean="x.mean(dim=-1)")
 mistake("ln-no-keepdim", f"The variance {LOST}", "Add `keepdim=True`.", coding="variance",
