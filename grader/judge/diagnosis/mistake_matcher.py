@@ -101,13 +101,13 @@ class MistakeMatcher:
     @cached_property
     def pairs_of_seen(self) -> list[int]:
         """The pairs of a mistake that by itself explains some wrong value, with each other one: they may interact."""
-        places = self._wrong[:MOST_PLACES]
+        places = self.wrong_values[:MOST_PLACES]
         seen = [bit for bit in self._bits if any(self.agrees(number, bit) for number in places)]
         pairs = {bit | other for bit in seen for other in self._bits if bit != other}
         return sorted(filter(self.outputs.go_together, pairs)) if len(pairs) <= MOST_PAIRS else []
 
     @cached_property
-    def _wrong(self) -> list[int]:
+    def wrong_values(self) -> list[int]:
         """The probes not aside to which a wrong value was returned, and no error raised."""
         return [number for number in self._order if self.returned(number) and not self.agrees(number, 0)]
 
@@ -123,7 +123,7 @@ class MistakeMatcher:
         apart = [number for number in self._order if not self.outputs.moves(number, recognised)]
         if not all(self.agrees(number, other) for number in apart):
             return False
-        speaking = [number for number in self._wrong if number in apart and self.speaks(number, other)]
+        speaking = [number for number in self.wrong_values if number in apart and self.speaks(number, other)]
         only = self.outputs.members(recognised)[0].only
         return bool(speaking) and not self.answers(other, only) and self.answers(recognised | other, only)
 

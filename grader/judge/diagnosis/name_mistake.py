@@ -238,7 +238,9 @@ class Diagnostician:
         pairs = [(bit, bit | one, other) for bit in known for one, other in changing if other.id not in called]
         pairs = [each for each in pairs if self.outputs.go_together(each[1])]
         told = [other for _, pair, other in pairs if matcher.explains(pair)]
-        told = told or [other for bit, pair, other in pairs if other.only and _tells(matcher, other.only, bit, pair)]
+        # where all that was seen are errors, each is explained by any mistake that makes one
+        recognised = [each for each in pairs if each[2].only] if matcher.wrong_values else []
+        told = told or [other for bit, pair, other in recognised if _tells(matcher, other.only, bit, pair)]
         return _common([(other,) for other in told])
 
     def _explain_rest(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
