@@ -72,6 +72,7 @@ JUDGE_ORDER = (
     "verdict",
     "pictures",
     "kept_fingerprints",
+    "mended_answers",
     "examination",
     "session",
     "debug_replay",

@@ -25,11 +25,11 @@ from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers, RecordedAnswers, load_mistake_sets, open_course_answers
 from grader.judge.course_files import load_file
 from grader.judge.diagnosis.counterexample import find_counterexample
-from grader.judge.diagnosis.mended_answers import diagnose_mended, name_drawn
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
 from grader.judge.errors import LearnerError
 from grader.judge.kept_fingerprints import KeptFingerprints
+from grader.judge.mended_answers import diagnose_mended, name_drawn
 from grader.judge.pictures.draw import draw_pictures
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
