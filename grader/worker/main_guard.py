@@ -39,15 +39,19 @@ def _left_out(tree: ast.Module) -> set[ast.stmt]:
     """Return the guards, and the statements that use what runs tests, or a name that comes of it."""
     found, testing = set(), set[str]()
     for node in tree.body:
-        inner = list(ast.walk(node)) if testing or not isinstance(node, Definition) else []
-        testing |= _imported(inner)
+        inner = list(ast.walk(node))
         names = [part for part in inner if isinstance(part, ast.Name)]
-        uses = any(name.id in testing for name in names if isinstance(name.ctx, ast.Load))
+        stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        imported = _imported(inner)
+        used = {name.id for name in names if isinstance(name.ctx, ast.Load)} & (testing | imported)
         if isinstance(node, Definition):
-            bound = {node.name}
+            own = stored | {part.arg for part in inner if isinstance(part, ast.arg)}  # names of its functions
+            uses, bound = bool(used - own), {node.name}
         else:
-            bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-            found |= {node} if uses or _is_guard(node) else set()
+            is_guard = _is_guard(node)  # what a guard binds is for itself
+            uses, bound = bool(used) and not is_guard, stored - imported
+            testing |= imported
+            found |= {node} if uses or is_guard else set()
         testing = testing | bound if uses else testing - bound
     return found
 

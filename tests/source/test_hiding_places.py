@@ -374,6 +374,10 @@ def test_a_class_of_unittest_that_is_no_base_hides_a_call():
     )
     assert find(test + uses.replace("return", "T('test').debug()\n    return")).name == "softmax"
     assert find(f"{test}{ANSWER}K = unittest.TestCase\nunittest.main()\n") is None
+    assert find(f"from unittest import mock\n{ANSWER}") is None
+    assert (
+        find("from unittest import mock\ndef softmax(x, dim=-1):\n    return mock.patch(x)\n").name == "unittest.mock"
+    )
 
 
 @pytest.mark.parametrize("case", PUT_IN)

@@ -455,6 +455,9 @@ def test_what_is_behind_a_main_guard_never_runs(launcher, watched):
         "import doctest\nfailed, count = doctest.testmod()\nprint(failed, 'of', count)",
         "import doctest\ndef _test():\n    return doctest.testmod()\nassert _test().failed == 0",
         "from doctest import testmod as tm\nif True:\n    tm()",
+        "def run_tests():\n    import doctest\n    doctest.testmod()\nrun_tests()",
+        "try:\n    import doctest\nexcept ImportError:\n    doctest = None\nif doctest:\n    doctest.testmod()",
+        "import unittest\nfrom unittest import mock\nwith mock.patch('builtins.print'):\n    unittest.main()",
         "try:\n    import unittest as ut\n    ut.main()\nexcept SystemExit:\n    pass",
         "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(), 2)\n"
         "s = unittest.TestSuite()\ns.addTest(T('test'))\nunittest.TextTestRunner().run(s)\nT('test').test()",
@@ -474,6 +477,20 @@ def test_a_file_that_runs_its_own_tests_at_its_end_is_loaded_without(launcher, r
 
     assert (value, reply.get("output", "")) == (1, "")
     assert find_forbidden_calls(source, ["f"], {"softmax": "softmax"}.get) == {}
+
+
+def test_what_a_guard_with_tests_binds_is_no_other_function_s_argument(launcher):
+    """A table of functions is made whose arguments have the names of trial values, or of what the tests gave."""
+    source = (
+        "import doctest\nif __name__ == '__main__':\n    h, x = 1, 2\n    doctest.testmod()\n"
+        "failed, count = doctest.testmod()\n"
+        "def g(h, x):\n    count = h + x\n    return count\nTABLE = {'g': g}\ndef f():\n    return TABLE['g'](1, 2)\n"
+    )
+    worker = loaded(launcher, source)
+    value = worker.request("call", target="f", args=[], kwargs={})["value"]
+    worker.close()
+
+    assert value == 3
 
 
 def test_a_name_of_the_learner_s_own_runs_no_tests(launcher):
