@@ -75,7 +75,8 @@ class LearnerGrader:
 
     def _find_lessons(self, learner: Learner, hand_in: HandIn, root: Path) -> tuple[list[Found], dict[str, Any]]:
         """Return what is to be judged of each lesson, and the fingerprints; nothing if it cannot be read."""
-        sources = _read_sources(hand_in, learner)
+        names = {function.name for lesson in self.lessons for function in lesson.functions}
+        sources = _read_sources(hand_in, learner, names)
         if hand_in.problem:
             return [], {}
         folders = [earlier.folder for earlier in learner.earlier]
@@ -177,8 +178,11 @@ def _none_found(sources: Collection[str]) -> str:
     return f"None of its files was found to be for one of these lessons{named}."
 
 
-def _read_sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
-    """Return every file as Python text; a notebook that cannot be read becomes a note, or the problem."""
+def _read_sources(hand_in: HandIn, learner: Learner, names: Collection[str]) -> dict[str, str]:
+    """Return every file as Python text; a notebook that cannot be read becomes a note, or the problem.
+
+    *names* are those of the lessons' functions.
+    """
     sources: dict[str, str] = {}
     chars_left = MAX_CODE_CHARS
     for path, content in hand_in.files.items():
@@ -186,7 +190,8 @@ def _read_sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
             continue
         try:
             note, is_python = hand_in.note_of(path), path.lower().endswith(".py")
-            source = file_to_python(content.decode("utf-8", "replace"), note) if is_python else to_source(content, note)
+            text = content.decode("utf-8", "replace") if is_python else ""
+            source = file_to_python(text, note) if is_python else to_source(content, note, names)
         except NotebookError as error:
             if learner.kind == "notebook":
                 hand_in.problem = str(error)

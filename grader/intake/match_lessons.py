@@ -114,8 +114,9 @@ class LessonMatcher:
         written = [path for path in named if path not in empty]
         for paths in ([path for path in written if path.lower().endswith(".py")], written):
             if paths:
-                similar = [*self._find_similar(lesson, named), *self._find_other(lesson, written, paths)]
-                return self._choose(lesson, paths, empty, similar)
+                others = self._find_other(lesson, [*written, *self._find_defining(lesson)], paths)
+                similar = dict.fromkeys([*self._find_similar(lesson, named), *others])
+                return self._choose(lesson, paths, empty, [*similar])
         defining = [path for path in self._find_defining(lesson) if not (empty and self._is_empty(lesson, path))]
         if defining:
             return self._choose(lesson, defining, empty)
@@ -135,13 +136,14 @@ class LessonMatcher:
         like = [path for path in like if _stem(path) not in self.all_names - names and self.sources[path] not in texts]
         return sorted(like)
 
-    def _find_other(self, lesson: Lesson, written: list[str], chosen: list[str]) -> list[str]:
-        """Return the notebooks of the lesson's name beside its files in which its functions are others."""
+    def _find_other(self, lesson: Lesson, paths: list[str], chosen: list[str]) -> list[str]:
+        """Return files in which the lesson's functions are others than in the chosen ones, which do not name them."""
         wanted = {function.name for function in lesson.functions}
         known = [_definitions(self.sources[path], wanted) for path in chosen]
-        return [
-            path for path in written if path not in chosen and _definitions(self.sources[path], wanted) not in known
-        ]
+        words = {word for path in chosen for word in re.findall(r"\w+", self.sources[path])}
+        others = [path for path in paths if path not in chosen and PurePosixPath(path).stem not in words - wanted]
+        others = [path for path in others if _definitions(self.sources[path], wanted) not in known]
+        return [path for path in others if not self._is_empty(lesson, path)]
 
     def _choose(
         self, lesson: Lesson, paths: list[str], empty: Sequence[str], similar: Sequence[str] = ()

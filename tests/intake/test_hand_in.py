@@ -462,6 +462,9 @@ def test_a_number_that_python_does_not_write_out_is_read(course):
     ("moving_average.ipynb", f"# from a notebook\n{SUMS}", False),  # as `learn start --notebook` has both
     ("moving_average_final.py", SUMS.replace("return", "return 2 *"), True),
     ("moving-average v2.py", SUMS.replace("return", "return 2 *"), True),
+    ("solution.py", SUMS.replace("return", "return 2 *"), True),
+    ("my_work.ipynb", SUMS.replace("return", "return 2 *"), True),
+    ("tests.py", "from moving_average import moving_average\nassert moving_average([1], 1) == [1]\n", False),
 ])  # fmt: skip
 def test_another_answer_of_nearly_the_same_name_is_told_of(course, other, text, is_told):
     """The file of the lesson's very name is judged; who looks at the result learns that there is another answer."""

@@ -42,6 +42,7 @@ def run(*cells: str) -> tuple[dict, str]:
     ("%matplotlib inline\nx = 1", "# %matplotlib inline\nx = 1"),
     ("!pip install torch\nx = 1", "# !pip install torch\nx = 1"),
     ("!pip install \\\n  torch \\\n  numpy\nx = 1", "# !pip install \\\n# torch \\\n# numpy\nx = 1"),
+    ("!ls\nx = (\n    1\n    != 2\n)", "# !ls\nx = (\n    1\n    != 2\n)"),
     ("if x:\n    !ls\nelse:\n    y = 2", "if x:\n    pass  # !ls\nelse:\n    y = 2"),
     ("files = !ls\nx = 1", "# files = !ls\nx = 1"),
     ("torch.softmax?\nx = 1", "# torch.softmax?\nx = 1"),
@@ -59,6 +60,10 @@ def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
 @pytest.mark.parametrize("source, expected", [
     ("!pip install torch\n\nx = 1\nif x:\n    %ls\n", "# !pip install torch\n\nx = 1\nif x:\n    pass  # %ls\n"),
     ("get_ipython().system('pip install torch')\nx = 1\n", "pass\nx = 1\n"),
+    ("gpu = !nvidia-smi\nx = 1\n", "# gpu = !nvidia-smi\nx = 1\n"),
+    ("torch.softmax?\nx = (1\n!= 2)\n", "# torch.softmax?\nx = (1\n!= 2)\n"),
+    ("files = get_ipython().getoutput('ls')\nx = 1\n", "pass\nx = 1\n"),
+    ("x = (1\n!= 2)  # why?\n", None),
     ("if 1:\n    get_ipython().run_line_magic('ls', '')\n", "if 1:\n    pass\n"),
     ("def f():\n    return (7\n        % 4)\n", None),
     ('text = """\n!important\n"""\n', None),
@@ -165,6 +170,22 @@ def test_a_function_may_get_its_name_by_an_assignment(cells):
     names, said = run(*cells, "y = mine(print('tried'))\nf = f(3)")
 
     assert names["f"](3) == 4 and said == ""
+
+
+@pytest.mark.parametrize("cell", [
+    "f = make()", "f, other = mine, 3", "f = {'my': mine}['my']", "f: object = mine", "f = mine if True else 0",
+    "try:\n    f = make()\nexcept Exception:\n    pass", "f = mine; print('tried')", "f = Whole.mine", "f = g = make()",
+])  # fmt: skip
+def test_a_name_that_an_exercise_wants_is_taken_whatever_it_is_given(cell):
+    """Where no cell defines it, the cell that sets it is run; a variable of another name is not."""
+    begin = "def mine(x): return x + 1\ndef make(): return mine\n"
+    begin += "class Whole:\n    @staticmethod\n    def mine(x): return x + 1"
+    source = notebook_to_module.to_source(make_notebook(begin, cell, "y = mine(1)").encode(), wanted=("f", "g"))
+    names: dict = {"__name__": "work"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(source, "work.ipynb", "exec", dont_inherit=True), names)
+
+    assert names["f"](3) == 4 and "y" not in names
 
 
 def test_own_definitions_go_before_imported_ones():

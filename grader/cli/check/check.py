@@ -194,7 +194,7 @@ def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
     try:
         with end_after(run.context.course.limits.judging_seconds, f"Reading {path}"):
             submission = (
-                read_notebook(path, lesson.name)
+                read_notebook(path, lesson)
                 if path.suffix == SUFFIX
                 else read_submission(path, lesson, run.context.course, within, workspace=root)
             )

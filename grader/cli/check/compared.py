@@ -62,7 +62,7 @@ def read_compared(context: CourseContext, lesson: Lesson, file: Path | None, com
         raise WorkspaceError("this folder is not in a workspace", next_step=next_step)
     path = file or Path(short_path(context.workspace.exercise_path(lesson)))  # type: ignore[union-attr]
     if path.suffix == SUFFIX:
-        return read_notebook(path, lesson.name)
+        return read_notebook(path, lesson)
     return read_submission(path, lesson, context.course)
 
 

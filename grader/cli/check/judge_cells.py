@@ -94,13 +94,15 @@ def _answer(work: LiveWork, request: dict[str, Any]) -> dict[str, Any]:
 def _fill_file(work: LiveWork, lesson: Lesson, request: dict[str, Any]) -> str:
     """Write what passes into the lesson's file; return what is to be said of that. The verdict stands in any case."""
     try:
-        return work.fill_file(lesson, _with_name(as_file(request["cells"]), lesson, request.get("function", "")))
+        return work.fill_file(
+            lesson, _with_name(as_file(request["cells"], lesson), lesson, request.get("function", ""))
+        )
     except SelfattendError as error:
         return str(error)
 
 
 def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:
-    submission = read_cells(cells, lesson.name)
+    submission = read_cells(cells, lesson)
     names = [each.name for each in lesson.functions]
     if not (function or any(re.search(rf"\b{name}\b", submission.source) for name in names)):
         what = f"nothing was checked: no cell that has run defines `{'`, `'.join(names)}`"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +14,9 @@ from grader.model import Course, Lesson, LessonResult, Submission
 SUFFIX = ".ipynb"
 
 
-def read_notebook(path: Path, lesson: str = "") -> Submission:
-    """Read a notebook as the submission of a lesson. Nothing of it is run. Raises SubmissionError."""
-    return _to_submission(_read(path), str(path), lesson)
+def read_notebook(path: Path, *lessons: Lesson) -> Submission:
+    """Read a notebook as the submission of the first of these lessons. Nothing of it is run. Raises SubmissionError."""
+    return _to_submission(_read(path), str(path), lessons)
 
 
 def _read(path: Path) -> bytes:
@@ -31,7 +31,7 @@ def _read(path: Path) -> bytes:
         ) from None
 
 
-def read_cells(cells: Sequence[str], lesson: str) -> Submission:
+def read_cells(cells: Sequence[str], lesson: Lesson) -> Submission:
     """Read the code cells of a notebook that is open as the submission of a lesson. Raises SubmissionError.
 
     Of a cell that was no Python the notebook has said so; once it is mended and run, the old text is seen nowhere.
@@ -39,15 +39,15 @@ def read_cells(cells: Sequence[str], lesson: str) -> Submission:
     from grader.intake.notebook.join_cells import LEFT_OUT
 
     run = [{"cell_type": "code", "source": code, "execution_count": number} for number, code in enumerate(cells, 1)]
-    found = _to_submission(json.dumps({"cells": run}).encode(), "notebook", lesson)
+    found = _to_submission(json.dumps({"cells": run}).encode(), "notebook", [lesson])
     return replace(found, notes=tuple(note for note in found.notes if LEFT_OUT not in note))
 
 
-def as_file(cells: Sequence[str]) -> str:
+def as_file(cells: Sequence[str], *lessons: Lesson) -> str:
     """Return what these cells define as the text of a file of Python."""
     from grader.intake.notebook import join_cells
 
-    return join_cells.as_file([as_python(code) for code in cells])
+    return join_cells.as_file([as_python(code) for code in cells], _names_in(lessons))
 
 
 def notebook_as_file(path: Path) -> str:
@@ -67,18 +67,22 @@ def as_python(cell: str) -> str:
     return to_python(cell)
 
 
-def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:
+def _names_in(lessons: Iterable[Lesson]) -> set[str]:
+    return {function.name for lesson in lessons for function in lesson.functions}
+
+
+def _to_submission(raw: bytes, path: str, lessons: Sequence[Lesson]) -> Submission:
     from grader.intake.notebook.notebook_to_module import NotebookError, to_source
     from grader.intake.notebook.written_files import written_files
 
     notes: list[str] = []
     try:
-        source = to_source(raw, notes.append)
+        source = to_source(raw, notes.append, _names_in(lessons))
         for name, (number, _) in written_files(raw, notes.append).items():
             notes.append(f"Code cell {number} was left out: it writes {name}, a file of its own.")
     except NotebookError as error:
         raise _no_notebook(error, path) from None
-    return Submission(lesson, path, source, {}, tuple(notes))
+    return Submission(lessons[0].name if lessons else "", path, source, {}, tuple(notes))
 
 
 def _no_notebook(error: Exception, path: str) -> SubmissionError:
@@ -104,7 +108,7 @@ def lessons_in(path: Path, course: Course) -> list[Lesson]:
     """Return the lessons whose functions a notebook defines. Raises UsageError if there is none."""
     from grader.intake.match_lessons import LessonMatcher
 
-    matcher = LessonMatcher(course, {path.name: read_notebook(path).source})
+    matcher = LessonMatcher(course, {path.name: read_notebook(path, *course.lessons.values()).source})
     found = [lesson for lesson in course.lessons.values() if matcher.match(lesson)[0]]
     if not found:
         what = "the notebook defines no function of a lesson"

@@ -16,7 +16,7 @@ import io
 import keyword
 import re
 import tokenize
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
@@ -46,14 +46,19 @@ class _NotebookCell:
 GUARD = re.compile(r"^with _NotebookCell\('[^'\n]*'\):(?: |$)", re.MULTILINE)
 
 
-def as_module(codes: Sequence[str], names: Sequence[str], note: Callable[[str], None]) -> str:
-    """Return a module with the definitions of these cells; *note* is called with what is left out."""
+def as_module(
+    codes: Sequence[str], names: Sequence[str], note: Callable[[str], None], wanted: Collection[str] = ()
+) -> str:
+    """Return a module with the definitions of these cells; *note* is called with what is left out.
+
+    *wanted* are names that are to be defined, in whatever way.
+    """
     cells = [read_cell(number, *cell) for number, cell in enumerate(zip(codes, names, strict=True), 1)]
     for cell in cells:
         if cell.error:
             note(f"{cell.name.capitalize()} {LEFT_OUT} ({cell.error}).")
     units = [unit for cell in cells for unit in cell.units]
-    mark_taken(units)
+    mark_taken(units, wanted)
     imports = _imports(cells)
     sure = _sure_names(units)
     defined = {node.name for unit in units for node in unit.statements if isinstance(node, Definition)}
@@ -68,11 +73,11 @@ def as_module(codes: Sequence[str], names: Sequence[str], note: Callable[[str], 
     return "\n".join(lines) + "\n"
 
 
-def as_file(codes: Sequence[str]) -> str:
+def as_file(codes: Sequence[str], wanted: Collection[str] = ()) -> str:
     """Return the same definitions as people write a file: imports first, of what is defined twice the last."""
     cells = [read_cell(number, code) for number, code in enumerate(codes, 1)]
     units = [(cell, unit) for cell in cells for unit in cell.units]
-    mark_taken([unit for _, unit in units])
+    mark_taken([unit for _, unit in units], wanted)
     texts = {id(unit): "\n".join(cell.lines[unit.first - 1 : unit.last]) for cell, unit in units if unit.taken}
     imports = dict.fromkeys(texts[id(unit)] for _, unit in units if unit.taken and unit.is_import)
     named = {

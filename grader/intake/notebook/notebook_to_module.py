@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from grader.intake.notebook.join_cells import as_module
@@ -16,10 +16,11 @@ from grader.source.parse import parse
 from grader.submission import MAX_BYTES
 
 # `%timeit f(x)`, `%%time`, `!pip install x`, `?help` at the start of a line; `% b` with a space is Python's modulo.
-_MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!|\?)")
+_MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!(?!=)|\?)")
 _ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\]][\w.,\[\] \t]*=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
 _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
-_EXPORTED = re.compile(r"^(?P<indent>[ \t]*)get_ipython\(\)\.\w+\(.*\)[ \t]*$")  # as nbconvert writes a magic
+_EXPORTED = re.compile(r"^(?P<indent>[ \t]*)(?:\w+ = )?get_ipython\(\)\.\w+\(.*\)[ \t]*$")  # as nbconvert writes it
+_MAYBE_EXPORTED = re.compile(r"^[ \t]*[!%]|=[ \t]*[!%]|\?[ \t]*$|get_ipython\(\)\.", re.MULTILINE)
 _PYTHON_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun|check)\b")
 
 
@@ -30,8 +31,10 @@ class NotebookError(Exception):
     """The notebook cannot be read; the text is a sentence for readers of the results."""
 
 
-def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None) -> str:
+def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wanted: Collection[str] = ()) -> str:
     """Return one module of the definitions in all code cells; *note* is called with what could not be used.
+
+    *wanted* are names that are to be defined, in whatever way.
 
     A notebook with more code than a file may have gives a source that is too large as well. Raises NotebookError.
     """
@@ -39,7 +42,7 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None) -> st
     cells = [_code(cell) for cell in found]
     if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
         return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
-    return as_module([to_python(code) for code in cells], _name_cells(found), note)
+    return as_module([to_python(code) for code in cells], _name_cells(found), note, wanted)
 
 
 def code_cells(raw: bytes) -> list[str]:
@@ -118,10 +121,10 @@ def file_to_python(source: str, note: Callable[[str], None] = lambda text: None)
     Colab leaves `!pip install` in it as it stands, nbconvert writes `get_ipython().system(...)`. *note* is called where
     there is such.
     """
-    if not re.search(r"^[ \t]*(?:[!%]|get_ipython\(\)\.)", source, re.MULTILINE):
+    if not _MAYBE_EXPORTED.search(source):
         return source
-    lines = source.split("\n")
-    plain = lines if _is_python(source) else list(_without_magics(lines))
+    lines, is_python = source.split("\n"), _is_python(source)
+    plain = lines if is_python else list(_without_magics(lines))
     plain = [_EXPORTED.sub(r"\g<indent>pass", line) for line in plain]
     left_out = next((old.strip() for old, new in zip(lines, plain, strict=True) if old != new), "")
     if not left_out or not _is_python("\n".join(plain)):

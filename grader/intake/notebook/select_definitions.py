@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.source.parse import parse
@@ -74,8 +74,11 @@ def read_cell(number: int, code: str, name: str = "") -> Cell:
     return cell
 
 
-def mark_taken(units: Sequence[Unit]) -> None:
-    """Mark definitions as taken, and statements that set or change a name that a taken one uses."""
+def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
+    """Mark definitions as taken, and statements that set or change a name that a taken one uses.
+
+    So are those that set one of the *wanted* names, where nothing defines it: what it is made of is not known.
+    """
     declared = {
         node.name: {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
         for unit in units
@@ -92,6 +95,9 @@ def mark_taken(units: Sequence[Unit]) -> None:
         unit.names_callables = all(map(given.defines, unit.statements))
         if unit.names_callables or any(map(_defines, unit.statements)):
             waiting.append(unit)
+    defined = {name for unit in waiting for name in _defined_names(unit)}
+    for name in wanted:
+        waiting += [] if name in defined else setters.pop(name, ())
     while waiting:
         unit = waiting.pop()
         if unit.taken:
@@ -134,6 +140,15 @@ def _defines(node: ast.stmt) -> bool:
     if isinstance(node, Compound):
         return any(isinstance(part, Definition | Import) for part in ast.walk(node))
     return isinstance(node, Definition | Import) or _called_function(node) in CHANGES
+
+
+def _defined_names(unit: Unit) -> Iterator[str]:
+    for node in unit.statements:
+        for part in ast.walk(node) if isinstance(node, Compound) else [node]:
+            if isinstance(part, Definition):
+                yield part.name
+            elif unit.names_callables and isinstance(part, ast.Assign):
+                yield from (target.id for target in part.targets if isinstance(target, ast.Name))
 
 
 def _called_function(node: ast.stmt) -> str:
