@@ -49,11 +49,10 @@ def compare(submission, reference, rand, batch, length, new, most, tokens=V, **h
 
 
 def runs(subject, drawn, ids, new, most):
-    """On what shapes the model and `pick` ran, in turn, and whether autograd recorded it."""
+    """On what shapes the model and `pick` ran, in turn."""
     subject.events()  # forget what was before
     written(subject, drawn, ids, new, most)
-    forwards = [event for event in subject.events() if event[0] == "forward"]
-    return [list(shape) for _, _, shape, _ in forwards], any(recorded for *_, recorded in forwards)
+    return [list(event[2]) for event in subject.events() if event[0] == "forward"]
 
 
 @pytest.mark.check(skill="shape", points=1, public=True)
@@ -165,16 +164,25 @@ def test_what_it_is_given(submission, reference, rand):
     drawn = weights(rand)
     for batch, length, new, most in ((3, 4, 0, 6), (3, 4, 4, 6), (1, rand.large(200), 1, 200)):
         ids = texts(rand, batch, length)
-        found, expected = (runs(subject, drawn, ids, new, most)[0] for subject in (submission, reference))
+        found, expected = (runs(subject, drawn, ids, new, most) for subject in (submission, reference))
         if found != expected:
             fail(f"The model and `pick` ran in turn on tensors of the shapes {found}; expected {expected}.")
 
 
 @pytest.mark.check(skill="hygiene", points=0.25, needs="test_shape", stage="in what autograd records")
 def test_no_graph(submission, rand):
-    """Keeps autograd from recording anything."""
-    if runs(submission, weights(rand), texts(rand, 2, 3), 3, 8)[1]:
+    """Keeps autograd from recording anything, until the text is written."""
+    ids, (model, pick) = texts(rand, 2, 3), writer(submission, weights(rand))
+
+    def recorded(function, *args):
+        submission.events()  # forget what was before
+        function(*args)
+        return [event[3] for event in submission.events() if event[0] == "forward"]
+
+    if any(recorded(submission.generate, model, ids, 3, 8, pick)):
         fail("Autograd recorded the model's runs: the graph of a long text fills the memory.")
+    if not all(recorded(model, ids)):
+        fail("Autograd records nothing afterwards where the model runs: no training could go on.")
 
 
 @pytest.mark.check(skill="hygiene", points=0.5)

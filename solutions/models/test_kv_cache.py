@@ -296,14 +296,18 @@ def test_mode_afterwards(submission, reference, rand, training):
 def test_reads_once(submission, rand):
     """Lets the model read the prompt once, then each new token but the last, and lets autograd record none of it."""
     for length in (4, rand.large(200)):
+        model, pick = writer(submission, weights(rand))
         submission.events()  # forget what was before
-        written(submission, weights(rand), texts(rand, 3, length), 4)
+        submission.generate_cached(model, texts(rand, 3, length), 4, pick)
         events = [event for event in submission.events() if event[0] == "forward" and event[2][-1] != V]  # not `pick`
         found = [list(event[2]) for event in events]
         if found != [[3, length], [3, 1], [3, 1], [3, 1]]:
             fail(f"The model read tokens of the shapes {found}; expected (3, {length}) and three times (3, 1).")
         if any(event[3] for event in events):
             fail("Autograd recorded the model's runs: the graph of a long text fills the memory.")
+        model(texts(rand, 1, 2))
+        if not all(event[3] for event in submission.events() if event[0] == "forward"):
+            fail("Autograd records nothing afterwards where the model runs: no training could go on.")
 
 
 @pytest.mark.check(skill="hygiene", points=0.5, **WRITING)
