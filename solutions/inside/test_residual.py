@@ -114,7 +114,22 @@ def test_gradient(submission, reference, rand, norm_first, item):
 @pytest.mark.check(skill="hygiene", points=0.5, needs="test_list")
 @PLACEMENTS
 def test_input_unchanged(submission, rand, norm_first):
-    """Leaves x alone."""
+    """Leaves x alone, also where a branch and a norm give back what they were given, the very same tensor."""
     x = rand(2, 3, D)
     branches, norms = parts(submission, numbers(rand, 2))
     assert_unchanged(submission.residual_stream.observe(x, branches, norms, norm_first=norm_first), x)
+    branches, norms = ([submission.make_model([]) for _ in range(3)] for _ in range(2))
+    seen = submission.residual_stream.observe(x, branches, norms, norm_first=norm_first)
+    assert_unchanged(seen, x)
+    assert_matches(seen.value, [x, 2 * x, 4 * x, 8 * x], hint="Here branches and norms give back what they are given.")
+
+
+@pytest.mark.check(skill="hygiene", points=0.3, needs="test_list", stage="in how often a branch or a norm is called")
+@PLACEMENTS
+def test_called_once(submission, rand, norm_first):
+    """Calls each branch and each norm once: each is a whole layer of a model."""
+    submission.events()  # forget what was before
+    stream_of(submission, rand(2, 3, D), numbers(rand, 3), norm_first=norm_first)
+    calls = sum(event[0] == "forward" for event in submission.events())
+    if calls != 6:
+        fail(f"Three branches and three norms were called {calls} times in all; expected 6, each once.")
