@@ -303,12 +303,15 @@ def test_gradient(submission, reference, rand):
 
 @pytest.mark.check(skill="hygiene", points=0.4, needs="test_shape")
 def test_manners(submission, reference, rand):
-    """Leaves ids and lengths alone, gives the same twice, and works on the device where they are."""
-    model, ids = built(submission, numbers(reference, rand)), rand.integers(0, V, 2, 5)
+    """Leaves ids and lengths alone, gives the same twice, works on their device, and keeps parameters of float64."""
+    models, ids = pair(submission, reference, rand), rand.integers(0, V, 2, 5)
     lengths = torch.tensor([3, 5])
-    assert_unchanged(model.observe(ids, lengths), ids, lengths)
-    assert_repeatable(model, ids, lengths)
-    assert_portable(model, ids, lengths)
+    assert_unchanged(models[0].observe(ids, lengths), ids, lengths)
+    assert_repeatable(models[0], ids, lengths)
+    assert_portable(models[0], ids, lengths)
+    for model in models:
+        model.method("double")()
+    compare_models(models, rand, lengths, 5, SIZES, hint="Here the parameters are float64.")
 
 
 @pytest.mark.check(skill="hygiene", points=0.5, needs="test_shape", stage="in training mode")

@@ -295,6 +295,16 @@ def test_text_other_sizes(submission, reference, rand):
         assert_matches(*sides, hint=f'This is with pool="{pool}", D = {width}, C = {many}.')
 
 
+@pytest.mark.check(**TEXT, skill="generality", points=1, needs="test_text_shape", stage="for a single text")
+def test_text_alone(submission, reference, rand):
+    """Gives a single text a batch of its own, (1, C), whichever way of pooling."""
+    state, given = weights(rand), batch(rand, (3,))
+    for pool in POOLS:
+        mine, theirs = (pooled(subject, state, pool)(*given) for subject in (submission, reference))
+        assert_shape(mine, (1, 3))
+        assert_matches(mine, theirs, hint=f'This is with pool="{pool}", for one text.')
+
+
 @pytest.mark.check(**TEXT, skill="generality", points=1, needs="test_text_shape", stage="where one size is large")
 @LARGE
 def test_text_no_largest(submission, reference, rand, axis):
@@ -315,14 +325,17 @@ def test_text_gradient(submission, reference, rand, pool):
 
 
 @pytest.mark.check(**TEXT, skill="hygiene", points=0.5, needs="test_text_shape")
-def test_text_manners(submission, rand):
-    """Leaves h and mask alone, gives the same twice, in training mode too, and works where they are."""
-    state, given = weights(rand), batch(rand)
+def test_text_manners(submission, reference, rand):
+    """Leaves h and mask alone, gives the same twice, in training mode too, works where they are, and takes float64."""
+    state, (h, mask) = weights(rand), batch(rand)
     for pool in POOLS:
         model = pooled(submission, state, pool)
-        assert_unchanged(model.observe(*given), *given)
-        assert_portable(model, *given)
-    assert_repeatable(pooled(submission, state, "mean").train(), *given)
+        assert_unchanged(model.observe(h, mask), h, mask)
+        assert_portable(model, h, mask)
+        model.method("double")()
+        hint = f'Here h and the parameters are float64, with pool="{pool}".'
+        assert_matches(model(h.double(), mask).float(), pooled(reference, state, pool)(h, mask), hint=hint)
+    assert_repeatable(pooled(submission, state, "mean").train(), h, mask)
 
 
 # --- TokenClassifier --------------------------------------------------------------------------------------------------
@@ -394,9 +407,14 @@ def test_token_gradient(submission, reference, rand):
 
 
 @pytest.mark.check(**TOKEN, skill="hygiene", points=0.5, needs="test_token_shape")
-def test_token_manners(submission, rand):
-    """Leaves h alone, gives the same twice, in training mode too, and works where h is."""
+def test_token_manners(submission, reference, rand):
+    """Leaves h alone, gives the same twice, in training mode too, works where h is, and takes float64."""
     state, h = weights(rand), rand(2, 4, 5)
-    assert_unchanged(tagger(submission, state).observe(h), h)
+    model = tagger(submission, state)
+    assert_unchanged(model.observe(h), h)
     assert_repeatable(tagger(submission, state).train(), h)
-    assert_portable(tagger(submission, state), h)
+    assert_portable(model, h)
+    model.method("double")()
+    assert_matches(
+        model(h.double()).float(), tagger(reference, state)(h), hint="Here h and the parameters are float64."
+    )

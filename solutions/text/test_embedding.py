@@ -116,3 +116,13 @@ def test_manners(submission, rand):
     assert_unchanged(table.observe(ids), ids)
     assert_repeatable(table, ids)
     assert_portable(table, ids)
+
+
+@pytest.mark.check(skill="hygiene", points=0.4, needs="test_values", stage="with a table of float64")
+def test_dtype(submission, reference, rand):
+    """Gives the dtype of the table: float64 where the module was made so with `.double()`."""
+    mine, theirs = pair(submission, reference, rand)
+    ids = rand.integers(0, V, 2, 5)
+    for table in (mine, theirs):
+        table.method("double")()
+    assert_matches(mine(ids), theirs(ids))
