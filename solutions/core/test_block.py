@@ -226,14 +226,20 @@ def test_no_largest(submission, reference, rand):
 
 @pytest.mark.check(skill="stability", points=2, needs="test_pre_one_token", stage="on large and on tiny inputs")
 def test_pre_scales(submission, reference, rand):
-    """Is right for large, tiny and zero inputs, where eps matters (norm_first=True)."""
-    assert_same_block(pair(submission, reference, rand), rand(4, 5, D) * SCALES)
+    """Is right where the inputs of a norm are large, tiny and zero, and eps matters (norm_first=True)."""
+    state, x = numbers(reference, rand), rand(4, 5, D) * SCALES
+    for share in (1.0, 1e-3):  # attention that adds little leaves to norm2 what norm1 read
+        state = state | {"attn.wo.weight": share * state["attn.wo.weight"]}
+        assert_same_block(tuple(built(subject, state) for subject in (submission, reference)), x)
 
 
 @pytest.mark.check(skill="stability", points=1, needs="test_post_one_token", stage="on large and on tiny inputs")
 def test_post_scales(submission, reference, rand):
-    """Is right for large, tiny and zero inputs, where eps matters (norm_first=False)."""
-    assert_same_block(pair(submission, reference, rand, norm_first=False), rand(4, 5, D) * SCALES)
+    """Is right where the inputs of a norm are large, tiny and zero, and eps matters (norm_first=False)."""
+    state, x = numbers(reference, rand), rand(4, 5, D) * SCALES
+    for share in (1.0, 1e-3):  # where norm1 and the network give little, norm2 reads that
+        state = {name: each * share if name[:5] in ("norm1", "ffn.w") else each for name, each in state.items()}
+        assert_same_block(tuple(built(subject, state, norm_first=False) for subject in (submission, reference)), x)
 
 
 @pytest.mark.check(skill="values", points=1, needs="test_pre_one_token")
