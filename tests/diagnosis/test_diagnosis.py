@@ -439,3 +439,16 @@ def test_nothing_is_remembered_wrongly_between_submissions():
     answers = [[found.id for found in diagnostician.diagnose(subject).named] for subject in (wrong, right, wrong)]
 
     assert answers == [["sm-sigmoid"], [], ["sm-sigmoid"]]
+
+
+def test_equal_errors_that_are_about_other_things_are_kept_apart():
+    """Also where they stand in a list: two mistakes that raise the same type would else be each other."""
+    outputs = diagnostician_of("kv_cache", "cached_attention").outputs
+    mistakes = outputs.mistake_set.mistakes
+    twice = next(number for number, probe in enumerate(outputs.probes) if probe.name == "twice")
+    wanted = ("kv-values-forgotten", "kv-wrong-axis")
+    numbers = [next(n for n, mistake in enumerate(mistakes) if mistake.id == name) for name in wanted]
+
+    first, second = (outputs.answer(twice, 1 << number) for number in numbers)
+
+    assert first[0] == second[0] and first[0].about != second[0].about

@@ -96,6 +96,11 @@ def speaks(seen: Any, expected: Any, answer: Any) -> bool:
     return not same(seen, expected) and not isinstance(seen, bool)
 
 
+def _holds_error(seen: Any) -> bool:
+    inner = seen.values() if isinstance(seen, dict) else seen if isinstance(seen, list | tuple) else ()
+    return isinstance(seen, Raised) or any(map(_holds_error, inner))
+
+
 class MistakeOutputs:
     """The answers of a mistake set to its probes."""
 
@@ -245,7 +250,7 @@ class MistakeOutputs:
         _, mistakes = key
         mark = self._fingerprints[key] = fingerprint(found)
         twin = self._by_fingerprint.get(mark, NO_EVIDENCE)
-        if same(found, twin, atol=0.0) and not isinstance(found, Raised):  # equal errors may be about other things
+        if same(found, twin, atol=0.0) and not _holds_error(found):  # equal errors may be about other things
             self._answers[key] = twin
         elif mistakes.bit_count() < 2:
             self._answers[key] = self._by_fingerprint[mark] = found
