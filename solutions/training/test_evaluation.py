@@ -127,7 +127,7 @@ def test_evaluate_mode_restored(submission, reference, rand, training):
 @pytest.mark.check(function="evaluate", skill="training", points=1, needs="test_evaluate_gives_a_float",
                    stage="in what becomes of the model")  # fmt: skip
 def test_evaluate_changes_nothing(submission, rand):
-    """Changes neither the parameters nor their gradients, and lets autograd record again afterwards."""
+    """Changes neither the parameters nor their gradients."""
     for has_gradients in (False, True):
         model = learner(submission, weights(rand), grads=has_gradients)
         before = model.state()
@@ -138,21 +138,20 @@ def test_evaluate_changes_nothing(submission, rand):
             assert_matches(after["grads"], before["grads"], hint="These are the gradients, which were 1 before.")
         elif any(gradient is not None for gradient in after["grads"].values()):
             fail("Parameters have gradients afterwards: `backward` was called.")
-    submission.events()  # forget what was before
-    model(rand.integers(0, V, 2, 3))
-    if not all(event[3] for event in submission.events() if event[0] == "forward"):
-        fail("Autograd records nothing afterwards where the model runs: no training could go on.")
 
 
 @pytest.mark.check(function="evaluate", skill="training", points=0.4, needs="test_evaluate_gives_a_float",
                    stage="in what autograd records")  # fmt: skip
 def test_evaluate_no_gradient(submission, rand):
-    """Records no gradient while the model runs."""
+    """Records no gradient while the model runs, and lets autograd record again afterwards."""
     model = learner(submission, weights(rand))
     submission.events()
     submission.evaluate(model, text(rand, (3, 5)))
     if any(event[0] == "forward" and event[3] for event in submission.events()):
         fail("Autograd recorded the model's run: the memory of a whole step, for nothing.")
+    model(rand.integers(0, V, 2, 3))
+    if not all(event[3] for event in submission.events() if event[0] == "forward"):
+        fail("Autograd records nothing afterwards where the model runs: no training could go on.")
 
 
 @pytest.mark.check(function="evaluate", skill="generality", points=1, needs="test_evaluate_one_batch",
