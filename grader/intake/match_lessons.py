@@ -138,10 +138,13 @@ class LessonMatcher:
 
     def _find_other(self, lesson: Lesson, paths: list[str], chosen: list[str]) -> list[str]:
         """Return files in which the lesson's functions are others than in the chosen ones, which do not name them."""
+        others = [path for path in paths if path not in chosen]
+        if not others:  # of most hand-ins nothing has to be read for that
+            return []
         wanted = {function.name for function in lesson.functions}
         known = [_definitions(self.sources[path], wanted) for path in chosen]
-        words = {word for path in chosen for word in re.findall(r"\w+", self.sources[path])}
-        others = [path for path in paths if path not in chosen and PurePosixPath(path).stem not in words - wanted]
+        words = {word for path in chosen for word in re.findall(r"\w+", self.sources[path])} - wanted
+        others = [path for path in others if PurePosixPath(path).stem not in words]
         others = [path for path in others if _definitions(self.sources[path], wanted) not in known]
         return [path for path in others if not self._is_empty(lesson, path)]
 

@@ -39,7 +39,7 @@ from grader.source.own_classes import (
     own_objects,
     told_texts,
 )
-from grader.source.parse import MAX_CACHED_CHARS, parse
+from grader.source.parse import MAX_CACHED_CHARS
 from grader.source.scopes import function_scopes, names_bound_by
 
 
@@ -294,7 +294,7 @@ def read_module(source: str, own: frozenset[str]) -> HidingModule:
 
 
 def _read(source: str, own: frozenset[str]) -> HidingModule:
-    return HidingModule(parse(source), own)
+    return HidingModule(source, own)
 
 
 _read_cached = lru_cache(maxsize=32)(_read)  # of a learner's lessons in turn, each beside others

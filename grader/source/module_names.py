@@ -29,7 +29,7 @@ from grader.source.modules_in_hands import class_statements, decorators
 from grader.source.own_classes import (
     types_in_other_hands,
 )
-from grader.source.parse import nodes_in
+from grader.source.parse import nodes_in, parse
 from grader.source.scopes import (
     Definition,
     attributes_given,
@@ -63,9 +63,10 @@ MAX_FOLLOWED = 30  # names that lead from a call to what it may change: beyond, 
 class ModuleNames:
     """One file: what its top level binds and imports, and under which names."""
 
-    def __init__(self, tree: ast.Module, own: frozenset[str]) -> None:
-        """Read a file; `own` are the modules beside it."""
-        self.tree, self.body, self.own = tree, without_main_guard(tree), own
+    def __init__(self, source: str, own: frozenset[str]) -> None:
+        """Read a file; `own` are the modules beside it. Raises SyntaxError."""
+        tree = parse(source)
+        self.tree, self.body, self.own = tree, without_main_guard(tree, source), own
         nodes = nodes_in(tree)
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         self.functions = {node.name: node.lineno for node in self.body if isinstance(node, ast.FunctionDef)}

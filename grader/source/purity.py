@@ -34,7 +34,7 @@ def _is_pure(source: str) -> bool:
         tree = parse(source)
     except SyntaxError:
         return False
-    body = without_main_guard(tree)
+    body = without_main_guard(tree, source)
     nodes = nodes_in(*body)
     return all(map(_is_constant_statement, body)) and all(map(_is_stateless, nodes)) and not _binds_known_names(nodes)
 

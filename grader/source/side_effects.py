@@ -82,7 +82,7 @@ def _has_no_side_effects(source: str, own: frozenset[str]) -> bool:
         tree = parse(source)
     except SyntaxError as error:
         return not isinstance(error, TooDeep | TooLarge)  # else it never runs
-    analysis = _Analysis(without_main_guard(tree), own)
+    analysis = _Analysis(without_main_guard(tree, source), own)
     if len(analysis.nodes) > MAX_NODES:
         return False
     return all(analysis.allows(node) for node in analysis.nodes if type(node) in EXAMINED)

@@ -57,14 +57,14 @@ def _run(path: str, source: str, namespace: dict[str, Any], importing: WatchedIm
         exec(code, namespace)
         return
     tree = ast.parse(source, path)
-    disarm_main_guard(tree)
+    disarm_main_guard(tree, source)
     importing.run(tree, path, namespace)
 
 
 def _compile_watched(path: str, source: str, namespace: dict[str, Any]) -> CodeType:
     _compile(path, source)  # for tracebacks; and an error in it is told as ever
     tree, places = hook_expressions(source)
-    disarm_main_guard(tree)
+    disarm_main_guard(tree, source)
     namespace[HOOK] = Watcher(places)
     return compile(tree, path, "exec", dont_inherit=True)
 
@@ -96,7 +96,7 @@ def _disarmed(path: str, source: str) -> str | ast.Module:
     if not may_have_main_guard(source):
         return source
     tree = ast.parse(source, path)
-    return tree if disarm_main_guard(tree) else source
+    return tree if disarm_main_guard(tree, source) else source
 
 
 def seed_generators(device: str = "cpu", number: int = 0, of_torch_alone: bool = False) -> None:

@@ -18,15 +18,15 @@ def may_have_main_guard(source: str) -> bool:
     return not source.isascii() or any(mark in source for mark in MARKS)  # other characters may be other ways to write
 
 
-def without_main_guard(tree: ast.Module) -> list[ast.stmt]:
+def without_main_guard(tree: ast.Module, source: str) -> list[ast.stmt]:
     """Return the statements of a module that a worker runs."""
-    left_out = _left_out(tree)
+    left_out = _left_out(tree, source)
     return [node for node in tree.body if node not in left_out]
 
 
-def disarm_main_guard(tree: ast.Module) -> bool:
+def disarm_main_guard(tree: ast.Module, source: str) -> bool:
     """Have what a worker does not run do nothing, in place; return whether there was any. Lines stay what they are."""
-    left_out = _left_out(tree)
+    left_out = _left_out(tree, source)
     for place, node in enumerate(tree.body):
         if isinstance(node, ast.If) and _is_guard(node):  # what is wrong in it is still no Python
             node.test = ast.copy_location(ast.Constant(False), node.test)
@@ -35,10 +35,10 @@ def disarm_main_guard(tree: ast.Module) -> bool:
     return bool(left_out)
 
 
-def _left_out(tree: ast.Module) -> set[ast.stmt]:
+def _left_out(tree: ast.Module, source: str) -> set[ast.stmt]:
     """Return the guards, and the statements that use what runs tests, or a name that comes of it."""
-    found, testing = set(), set[str]()
-    for node in tree.body:
+    found, testing = set[ast.stmt](), set[str]()
+    for node in tree.body if may_have_main_guard(source) else ():  # else each reader of a source would walk all of it
         inner = list(ast.walk(node))
         names = [part for part in inner if isinstance(part, ast.Name)]
         stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
