@@ -26,7 +26,6 @@ from grader.judge.processes.launcher import start_launcher
 from grader.judge.processes.remote_module import LocalModule, RemoteModule
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
-from grader.source.forbidden_calls import find_forbidden_calls
 from grader.worker import fork_server, warm_up
 from grader.worker.models.factories import make
 from grader.worker.operations import ModuleHost, describe_error
@@ -416,101 +415,6 @@ def test_a_worker_sees_nothing_of_ours(launcher):
     assert environment == {} and argv == [""]
     assert str(ROOT) not in paths
     assert descriptors == [0, 1, 2, 3]
-
-
-NAMED_THE_PROGRAM = (
-    "import lesson as me, operator\n"
-    "me.__dict__.update({'__na' + 'me__': '__main__'})\nme.__setattr__('__na' + 'me__', '__main__')\n"
-    "operator.setitem(me.__dict__, '__na' + 'me__', '__main__')\n"
-)
-GUARDED = "ran = []\nif '__main__' == __name__:\n    ran.append(1)\nif __name__ == '__main__':\n    ran.append(1)\n"
-
-
-@pytest.mark.parametrize("watched", [False, True], ids=["", "watched"])
-def test_what_is_behind_a_main_guard_never_runs(launcher, watched):
-    """Whatever a module calls itself, its own and another's guard is untrue: the judge does not read behind it."""
-    helper = NAMED_THE_PROGRAM.replace("lesson", "helper") + GUARDED
-    names = "__name__, helper.__name__, *ran, *helper.ran"
-    source = f"{NAMED_THE_PROGRAM}{GUARDED}import helper\ndef f():\n    return [{names}]\n"
-    worker = launcher.lease()
-    reply = worker.request(
-        "load", name="lesson", path="lesson.py", source=source, siblings={"helper": ["helper.py", helper]}, forbids=[],
-        names=["f"], device="cpu", shared=False, watched=watched,
-    )  # fmt: skip
-    assert "error" not in reply, reply
-    value = worker.request("call", target="f", args=[], kwargs={})["value"]
-    worker.close()
-
-    assert value == ["__main__", "__main__"]
-
-
-@pytest.mark.parametrize("watched", [False, True], ids=["", "watched"])
-@pytest.mark.parametrize(
-    "runs",
-    [
-        "import doctest\ndoctest.testmod()",
-        "from doctest import testmod\nprint(testmod(verbose=False))",
-        "import unittest\nunittest.main()",
-        "import sys, unittest\nsys.exit(unittest.main(exit=False))",
-        "import doctest\nfailed, count = doctest.testmod()\nprint(failed, 'of', count)",
-        "import doctest\ndef _test():\n    return doctest.testmod()\nassert _test().failed == 0",
-        "from doctest import testmod as tm\nif True:\n    tm()",
-        "def run_tests():\n    import doctest\n    doctest.testmod()\nrun_tests()",
-        "try:\n    import doctest\nexcept ImportError:\n    doctest = None\nif doctest:\n    doctest.testmod()",
-        "import unittest\nfrom unittest import mock\nwith mock.patch('builtins.print'):\n    unittest.main()",
-        "try:\n    import unittest as ut\n    ut.main()\nexcept SystemExit:\n    pass",
-        "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(), 2)\n"
-        "s = unittest.TestSuite()\ns.addTest(T('test'))\nunittest.TextTestRunner().run(s)\nT('test').test()",
-    ],
-)
-def test_a_file_that_runs_its_own_tests_at_its_end_is_loaded_without(launcher, runs, watched):
-    """They need a tracer, make code of texts or end the process: a right file of which only that is wrong is right."""
-    source = f"def f():\n    'Return 1.\\n\\n    >>> f()\\n    2\\n    '\n    return 1\n{runs}\nafter = 1 / 1\n"
-    worker = launcher.lease()
-    reply = worker.request(
-        "load", name="lesson", path="lesson.py", source=source, siblings={}, forbids=["softmax"], names=["f"],
-        device="cpu", shared=False, watched=watched,
-    )  # fmt: skip
-    assert "error" not in reply, reply
-    value = worker.request("call", target="f", args=[], kwargs={})["value"]
-    worker.close()
-
-    assert (value, reply.get("output", "")) == (1, "")
-    assert find_forbidden_calls(source, ["f"], {"softmax": "softmax"}.get) == {}
-
-
-def test_what_a_guard_with_tests_binds_is_no_other_function_s_argument(launcher):
-    """A table of functions is made whose arguments have the names of trial values, or of what the tests gave."""
-    source = (
-        "import doctest\nif __name__ == '__main__':\n    h, x = 1, 2\n    doctest.testmod()\n"
-        "failed, count = doctest.testmod()\n"
-        "def g(h, x):\n    count = h + x\n    return count\nTABLE = {'g': g}\ndef f():\n    return TABLE['g'](1, 2)\n"
-    )
-    worker = loaded(launcher, source)
-    value = worker.request("call", target="f", args=[], kwargs={})["value"]
-    worker.close()
-
-    assert value == 3
-
-
-def test_a_name_of_the_learner_s_own_runs_no_tests(launcher):
-    """What is called `testmod` or `main` there is a function like any other."""
-    source = "import unittest\ndef testmod():\n    return [1]\nmain = testmod\nvalues = testmod() + main()\n"
-    source += "def f():\n    return values\n"
-    worker = loaded(launcher, source)
-    value = worker.request("call", target="f", args=[], kwargs={})["value"]
-    worker.close()
-
-    assert value == [1, 1]
-
-
-def test_a_guard_leaves_the_lines_of_a_source_as_they_are(launcher):
-    """Where a file with a guard goes wrong is told by its own line."""
-    worker = loaded(launcher, "if __name__ == '__main__':\n    print(1)\n    print(2)\n\ndef f():\n    return 1 / 0\n")
-    error = worker.request("call", target="f", args=[], kwargs={})["error"]
-    worker.close()
-
-    assert 6 in error["frames"][-1]
 
 
 @pytest.mark.parametrize("end", ["\f", "\v", "\x1c", "\x85", "\u2028"])
