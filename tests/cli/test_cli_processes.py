@@ -61,15 +61,19 @@ def test_two_checks_at_once_are_both_kept(workspace):
     assert next(lesson for lesson in progress["lessons"] if lesson["lesson"] == "argmax_2d")["attempts"] == 2
 
 
+def in_a_shell(words: str, workspace: Path) -> subprocess.CompletedProcess[str]:
+    """`learn WORDS` as a shell starts it, which may close or lead away its streams."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$0" -c "$1" {words}', sys.executable, START],
+        cwd=workspace, env=environment(), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_change_no_exit_code(workspace, closed):
     """As a daemon or a job of cron starts it: what is done counts, and no traceback of ours is left."""
     answer(workspace, "argmax_2d")
-    command = f'exec "$0" -c "$1" check argmax_2d {closed}'
-    done = subprocess.run(
-        ["sh", "-c", command, sys.executable, START], cwd=workspace, env=environment(), capture_output=True, text=True,
-        timeout=60, check=False,
-    )  # fmt: skip
+    done = in_a_shell(f"check argmax_2d {closed}", workspace)
 
     assert (done.returncode, done.stderr) == (0, "")
     known = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
@@ -79,11 +83,7 @@ def test_closed_streams_change_no_exit_code(workspace, closed):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, as Linux has it")
 def test_a_full_disk_is_no_fault_of_ours(workspace):
     """It is said in one sentence, with what to do, and no log of a traceback is written."""
-    command = 'exec "$0" -c "$1" list >/dev/full'
-    done = subprocess.run(
-        ["sh", "-c", command, sys.executable, START], cwd=workspace, env=environment(), capture_output=True, text=True,
-        timeout=60, check=False,
-    )  # fmt: skip
+    done = in_a_shell("list >/dev/full", workspace)
 
     assert done.returncode == 1
     assert done.stderr.startswith("Error: No space is left.\nWhere: standard output\nNext:  make room"), done.stderr
