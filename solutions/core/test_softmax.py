@@ -55,7 +55,9 @@ def test_any_axis(submission, reference, rand, dim):
     assert_matches(submission.softmax(x, dim=dim), reference.softmax(x, dim=dim))
 
 
-@pytest.mark.check(skill="generality", points=2, needs="test_last_axis", stage="with one axis, one row, or four axes")
+@pytest.mark.check(
+    skill="generality", points=2, needs="test_last_axis", stage="with one axis, four axes, or one of size 1"
+)
 def test_any_rank(submission, reference, rand):
     """Works for one axis and for four, and where an axis has the size 1."""
     one, four = rand(6), rand(2, 3, 4, 5)
