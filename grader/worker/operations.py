@@ -100,7 +100,8 @@ class ModuleHost:
 
         `grad` asks for gradients too, `after` for the arguments afterwards, `elsewhere` for a call on the fake device;
         `still` for a call without dropout, `slices` for one in which arrays are slices, `item` for one item of what is
-        returned, by its place or key, or by the places on the way to it.
+        returned, by its place or key, or by the places on the way to it; `then` holds the arguments of another call, after
+        which the value of the first is read.
         """
         if not request.get("still"):
             return self._call(request)
@@ -122,6 +123,8 @@ class ModuleHost:
             return _call_on_fake_device(target, call, args, kwargs)
         if grad is None:
             reply = {"value": call(*args, **kwargs)}
+            if "then" in request:
+                call(*self._resolve(request["then"]), **kwargs)
             return reply | {"after": map_leaves([args, kwargs], _plain_data)} if request.get("after") else reply
         return _call_for_gradients(target, call, args, kwargs, grad)
 

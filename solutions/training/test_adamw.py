@@ -6,7 +6,7 @@ Learning rates are small where the order of decay and step would show, and eps i
 import pytest
 import torch
 
-from grader.api.checks import assert_matches, assert_portable, assert_shape, assert_unchanged, fail, kind_of
+from grader.api.checks import assert_matches, assert_portable, assert_shape, assert_unchanged, fail, kind_of, same
 
 SHAPE = (3, 5)
 EPS = 0.05  # as large as √v̂ itself: then its place shows
@@ -133,8 +133,11 @@ def test_run(submission, reference, rand, steps):
 
 @pytest.mark.check(skill="hygiene", points=0.5)
 def test_inputs_unchanged(submission, rand):
-    """Changes none of param, grad, m and v: what it returns is new."""
-    given = state(rand, *SHAPE)
+    """Changes none of param, grad, m and v: what it returns is new, and stays as it is at the next call."""
+    given, step = state(rand, *SHAPE), submission.adamw_step
+    later = triple(step.before_call([*state(rand, *SHAPE), 3], *given, 3))
+    if not all(map(same, later, triple(step(*given, 3)))):
+        fail("The next call changed what this one had returned: each needs tensors of its own.")
     assert_unchanged(submission.adamw_step.observe(*given, 3, lr=0.1, weight_decay=0.5), *given)
 
 

@@ -104,6 +104,20 @@ def test_both_kinds_of_worker_answer_alike(any_launcher):
 
 
 @both_kinds_of_worker
+def test_a_value_can_be_read_after_the_next_call(any_launcher):
+    """A buffer that is given back each time holds by then what the next call wrote; a new tensor stays as it was."""
+    source = "import torch\nkept = torch.zeros(2)\n\ndef f(x, new):\n    return x + 0 if new else kept.copy_(x)\n"
+    worker = loaded(any_launcher, source)
+    subject = RemoteModule(worker, {"f": "function"})
+    one, two = torch.ones(2), torch.full((2,), 2.0)
+
+    new, kept = (subject.f.before_call([two, is_new], one, is_new) for is_new in (True, False))
+    worker.close()
+
+    assert torch.equal(new, one) and torch.equal(kept, two)
+
+
+@both_kinds_of_worker
 def test_gradients_reach_what_is_inside_of_an_argument(any_launcher):
     """An entry of a pair is a place of its own: what is cut off on the way has no gradient."""
     worker = loaded(any_launcher, "def f(x, pair):\n    return x * pair[0] + pair[1].detach()\n")
