@@ -100,8 +100,8 @@ class ModuleHost:
 
         `grad` asks for gradients too, `after` for the arguments afterwards, `elsewhere` for a call on the fake device;
         `still` for a call without dropout, `slices` for one in which arrays are slices, `item` for one item of what is
-        returned, by its place or key, or by the places on the way to it; `then` holds the arguments of another call, after
-        which the value of the first is read.
+        returned, by its place or key, or by the places on the way to it; `then` holds the arguments of another call,
+        after which the value of the first is read.
         """
         if not request.get("still"):
             return self._call(request)
