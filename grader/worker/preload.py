@@ -35,6 +35,8 @@ def import_array_library(arrays: str) -> None:
         # a script is the function itself: compiling one evaluates texts, types in comments too, and runs code unseen
         torch.jit._state.disable()
         torch.set_num_threads = cut_off()(_keep_one_thread)  # type: ignore[assignment]  # its parameter has another name
+        # torch's own imports the compiler first: 800 modules, and a folder for its files, which is not there
+        torch.use_deterministic_algorithms = cut_off(torch=torch)(_use_deterministic_algorithms)
     from grader.worker.watch import call_monitor
 
     call_monitor.prepare()
@@ -42,6 +44,11 @@ def import_array_library(arrays: str) -> None:
 
 def _keep_one_thread(_number: int) -> None:
     """Stand for `torch.set_num_threads`: no worker may start a thread, and where torch cannot, it ends the process."""
+
+
+def _use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Stand for torch's function of this name, but leave its compiler alone."""
+    torch._C._set_deterministic_algorithms(mode, warn_only=warn_only)  # type: ignore[name-defined]  # noqa: F821
 
 
 def configure_torch() -> None:
