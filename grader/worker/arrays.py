@@ -120,7 +120,7 @@ def _pack_numpy(value: Any, kind: type, max_bytes: int) -> Array | Opaque | None
     if numpy is None or not (issubclass(kind, numpy.ndarray) or id(kind) in _numpy_scalars()):
         return None
     array = numpy.ndarray.view(value, numpy.ndarray) if issubclass(kind, numpy.ndarray) else numpy.asarray(value)
-    if array.dtype.name not in ITEM_SIZES:
+    if array.dtype.name not in ITEM_SIZES or issubclass(kind, float):  # numpy's float64 is one of Python's floats
         return None
     if array.ndim > MAX_RANK or array.size * array.dtype.itemsize > max_bytes:
         return _too_large(kind, array.shape)

@@ -12,6 +12,7 @@ import time
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from support.course_files import ROOT
@@ -101,6 +102,30 @@ def test_both_kinds_of_worker_answer_alike(any_launcher):
 
     assert torch.equal(observed.value, x * 3) and torch.equal(observed.args[0], x)
     assert torch.allclose(gradients["argument 0"], 2 * weights)
+
+
+@both_kinds_of_worker
+def test_deterministic_algorithms_can_be_asked_for(any_launcher):
+    """torch's switch for them works, though its own function looks for a folder that no worker has."""
+    source = "import torch\ntorch.use_deterministic_algorithms(True, warn_only=True)\n\ndef f():\n    " + (
+        "return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()\n"
+    )
+    worker = loaded(any_launcher, source)
+    found = RemoteModule(worker, {"f": "function"}).f()
+    worker.close()
+
+    assert found == (True, True)
+
+
+@both_kinds_of_worker
+def test_a_number_of_numpy_that_is_a_float_is_one(any_launcher):
+    """`np.float64` is a subclass of Python's float, and comes as that; `np.float32` is not, and stays an array."""
+    worker = loaded(any_launcher, "import numpy as np\n\ndef f():\n    return np.float64(0.5), np.float32(0.5)\n")
+    double, single = RemoteModule(worker, {"f": "function"}).f()
+    worker.close()
+
+    assert type(double) is float and double == 0.5
+    assert isinstance(single, np.ndarray) and single.dtype == np.float32
 
 
 @both_kinds_of_worker
