@@ -76,7 +76,8 @@ def train(model, optimizer, batches):
 
     Returns
         a list with one Python float for each batch, in order: what
-        `train_step` returned. The model is left in train mode.
+        `train_step` returned. The model is left in train mode; with no
+        batch it may stay as it came.
 
     Allowed: everything in torch, and your own `train_step`.
 
