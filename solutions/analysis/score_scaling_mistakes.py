@@ -76,11 +76,14 @@ mistake("sc-jacobian-of-all", "You give one number for the whole table.", "One f
 mistake("sc-jacobian-columns", "You treat the columns as rows.", "The keys are the last axis.",
         squares="(torch.diag_embed(weights.mT) - weights.mT.unsqueeze(-1) * weights.mT.unsqueeze(-2))"
                 ".square().sum(dim=(-2, -1))")
+CLOSED_FORM = "(weights**2).sum(-1) - 2 * (weights**3).sum(-1) + (weights**2).sum(-1) ** 2"
+mistake("sc-jacobian-cancels", "Sums of squares are subtracted from each other: of a row with nearly all its weight on "
+        "one key rounding leaves less than 0, whose root is NaN.",
+        "Square the entries of diag(p) − p pᵀ, which lose nothing, or clamp the sum at 0.", squares=CLOSED_FORM)
 jacobian.common("sc", "float32", "in_place")
 
 right("torch's norm", size="torch.linalg.matrix_norm(jacobian)")
-right("in closed form", squares="(weights**2).sum(-1) - 2 * (weights**3).sum(-1) + (weights**2).sum(-1) ** 2",
-      size="squares.clamp(min=0).sqrt()")
+right("in closed form", squares=CLOSED_FORM, size="squares.clamp(min=0).sqrt()")
 right("an identity", own="torch.eye(weights.size(-1), dtype=weights.dtype, device=weights.device) * "
       "weights.unsqueeze(-1)")
 right("einsum", others="torch.einsum('...i,...j->...ij', weights, weights)")

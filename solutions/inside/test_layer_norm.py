@@ -112,6 +112,14 @@ def test_ln_constant(submission, reference, rand):
     assert_matches(submission.layer_norm(*given), reference.layer_norm(*given), atol=1e-3)
 
 
+@pytest.mark.check(skill="stability", points=0.5, function="layer_norm", needs="test_ln_shape",
+                   stage="on tokens of one number")  # fmt: skip
+def test_ln_one_number(submission, reference, rand):
+    """Turns a token of a single number into the bias: its variance is 0, and not 0/0."""
+    given = arguments(rand, 3, 1)
+    assert_matches(submission.layer_norm(*given), reference.layer_norm(*given), atol=1e-3)
+
+
 @pytest.mark.check(skill="stability", points=2, function="layer_norm", needs="test_ln_shape",
                    stage="on tokens near {offset:+.0f}")  # fmt: skip
 @pytest.mark.parametrize("offset", [1000.0, -1000.0])

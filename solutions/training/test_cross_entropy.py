@@ -102,6 +102,8 @@ def test_nothing_counts(submission, rand):
     assert_shape(loss, ())
     if not loss.isnan():
         fail(f"No position counts, and the loss is {loss.item():g}; expected NaN, as torch gives.")
+    wide = submission.cross_entropy(rand(2, 3, V, dtype=torch.float64), torch.full((2, 3), LEFT_OUT))
+    assert_matches(wide, torch.tensor(float("nan"), dtype=torch.float64))
 
 
 @pytest.mark.check(skill="values", points=2, function="cross_entropy", needs="test_one_number",
