@@ -30,8 +30,8 @@ def clip_gradients(grads, max_norm):
         new tensors of the same shapes and dtype, or the gradients
         themselves where nothing is to be changed; None where None was.
         norm: the joint norm *before* clipping, a float or a tensor of
-        shape (). If a gradient holds NaN, so does the norm. No gradient is
-        changed.
+        shape (). If a gradient holds NaN, so does the norm. Neither grads
+        nor a gradient in it is changed.
 
     Allowed: any tensor arithmetic, norms too.
     Not allowed: torch's own clip_grad_norm_, its relatives, and renorm.

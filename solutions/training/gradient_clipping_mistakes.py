@@ -142,8 +142,9 @@ mistake("cl-returns-clipped-norm", "The norm that you return is that after clipp
         "to be.", "Return the norm from before.", give="clipped, norm * factor")
 mistake("cl-order", "You return the norm first.", "Return (clipped, norm).", alone=True, give="norm, clipped")
 mistake("cl-no-norm", "You return the gradients alone.", "Return (clipped, norm).", alone=True, give="clipped")
-mistake("cl-in-place", "You change the caller's gradients (`grad *= ...`, `grad.mul_(...)`).",
-        "Make new ones: `grad * factor`.", scale=each("grad.mul_(factor)"))
+mistake("cl-in-place", "You change the caller's gradients (`grad *= ...`, `grad.mul_(...)`), or write into the "
+        "caller's list (`grads[i] = ...`).", "Make a new list of new ones: `grad * factor`.",
+        scale=each("grad.mul_(factor)"))
 
 # --- just as right
 right("a norm of norms", norm="torch.stack([grad.norm() for grad in kept]).norm()")

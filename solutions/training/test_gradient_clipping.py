@@ -138,7 +138,7 @@ def test_nan(submission, rand):
 
 @pytest.mark.check(skill="hygiene", points=0.5)
 def test_unchanged(submission, rand):
-    """Changes none of the gradients it is given."""
+    """Changes neither the list nor the gradients it is given."""
     grads = gradients(rand)
     assert_unchanged(submission.clip_gradients.observe(grads, 0.5), grads)
 
