@@ -62,6 +62,8 @@ mistake("po-no-keepdim", "The count lost its axis, (B,): an error unless B = D, 
         "another text's count.", "Use `sum(dim=1, keepdim=True)`, or `[:, None]`.", count="weights.sum(dim=(1, 2))")
 mistake("po-empty-row", "A text without a token is 0/0, NaN.", "Let the count be 1 at least: `.clamp(min=1)`.",
         clamp="count")
+mistake("po-empty-row", coding="chosen by the mask", total="torch.where(mask.unsqueeze(-1), h, 0.0).sum(dim=1)",
+        clamp="count")
 mistake("po-empty-row", "A text without a token is 0/0: its NaN is replaced, and that of the gradient is not.",
         coding="replaced", clamp="count", mean="torch.nan_to_num(total / count)")
 mistake("po-mask-as-float-after", "Padding is filled with a huge negative number, as scores are before a softmax, and "

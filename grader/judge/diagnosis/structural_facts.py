@@ -265,9 +265,14 @@ def missing_gradients(
 
 
 def only_gradients_differ(outputs: MistakeOutputs, seen: Observations) -> bool:
-    """Return True if something is answered wrong, and only where gradients are asked for."""
+    """Return True if something is answered wrong, and only gradients are, where they are asked for."""
     wrong = [n for n, p in enumerate(outputs.probes) if not agree(seen[p.name], outputs.answer(n, 0), p)]
-    return bool(wrong) and all(IN_GRADIENTS in outputs.special[number] for number in wrong)
+    return bool(wrong) and all(
+        IN_GRADIENTS in outputs.special[number]
+        and same(_values(seen[probe.name]), _values(outputs.answer(number, 0)), probe.atol)
+        for number, probe in enumerate(outputs.probes)
+        if number in wrong
+    )
 
 
 def where_cut_off(outputs: MistakeOutputs, seen: Observations, probes: Sequence[Probe]) -> str:
@@ -292,6 +297,18 @@ def _gradients(seen: Any, expected: Any) -> Iterator[tuple[Any, Mapping[str, Any
     elif isinstance(expected, list) and isinstance(seen, list):
         for each, value in zip(seen, expected, strict=False):
             yield from _gradients(each, value)
+
+
+def _values(observation: Any) -> Any:
+    """Return an observation without its gradients."""
+    if isinstance(observation, list):
+        return [_values(each) for each in observation]
+    if isinstance(observation, dict):
+        told = {
+            key: each for key, each in observation.items() if key != "grads" and not str(key).startswith("argument ")
+        }
+        return {key: _values(each) for key, each in told.items()}
+    return observation
 
 
 def _is_nothing(found: Any, expected: Any) -> bool:
