@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import TypeVar
 
@@ -39,6 +39,14 @@ class LiveJudge:
         """Return the verdict; None if it was overtaken."""
         self._judge.launcher.warm_for = lesson.forbids  # the next save is likely to be of the same lesson
         return self._unless_overtaken(lambda: self._judge.examine(lesson, submission, seed, hints_used))
+
+    def answer_ahead(self, lesson: Lesson) -> Iterator[None]:
+        """Find what known mistakes answer, one answer at each step: most of what naming one costs at first."""
+        judge = self._judge
+        for diagnostician in [] if judge.answers.release else judge.diagnosticians(lesson).values():
+            yield from diagnostician.outputs.answer_ahead()
+            if judge.kept:
+                judge.kept.write(lesson, diagnostician.outputs)
 
     def draw_pictures(self, lesson: Lesson, submission: Submission) -> list[Picture] | None:
         """Return the pictures of a submission; None if they were overtaken. Raises what `Judge.draw_pictures` does."""

@@ -31,12 +31,14 @@ RIGHT = "10.0 / 10"
 class Watching:
     """A running `learn watch` in a terminal of its own."""
 
-    def __init__(self, workspace: Path, *arguments: str, terminal: str = "xterm", course: Path = TINY) -> None:
+    def __init__(
+        self, workspace: Path, *arguments: str, terminal: str = "xterm", course: Path = TINY, **more: str
+    ) -> None:
         self.ours, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (24, 80))
         self.before = termios.tcgetattr(theirs)
         self.theirs = theirs
-        variables = environment(course, TERM=terminal)
+        variables = environment(course, TERM=terminal, **more)
         self.process = start_command("learn", ("watch", *arguments), workspace, variables, (theirs,) * 3, terminal=True)
         self.text = ""
 
@@ -182,6 +184,30 @@ def test_a_newer_save_overtakes_code_that_does_not_end(tmp_path: Path) -> None:
 
     assert "timed out" not in seen
     assert "did not finish" not in seen
+
+
+def test_what_names_a_mistake_is_found_while_nobody_saves(workspace: Path, tmp_path: Path) -> None:
+    """After a verdict the answers of all known mistakes are found and kept: the next one is named without waiting."""
+    answer(workspace, "argmax_2d", WRONG)
+    watching = Watching(workspace, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    try:
+        watching.wait_for("checks failed")
+        deadline = time.monotonic() + SECONDS
+        while not any(map(holds_every_mistake, tmp_path.glob("cache/**/argmax_2d.*.json"))):
+            assert time.monotonic() < deadline
+            watching._read(0.2)
+        answer(workspace, "argmax_2d")
+        watching.wait_for(RIGHT)
+    finally:
+        watching.close()
+
+
+def holds_every_mistake(path: Path) -> bool:
+    """Return True if a file holds what every known mistake by itself answers to every probe."""
+    kept = json.loads(path.read_text())
+    known = {(probe, mistakes) for probe, mistakes, *_ in kept["marks"]}
+    singles = [1 << number for number in range(len(kept["mistakes"]))]
+    return all((probe, one & reached) in known for probe, reached in enumerate(kept["reached"]) for one in singles)
 
 
 def test_keys_call_commands_and_come_back(workspace: Path, watching: Watching) -> None:

@@ -47,6 +47,7 @@ class LiveWork:
     troubles: dict[str, str] = field(default_factory=dict)
     events: queue.SimpleQueue[tuple[str, Any]] = field(default_factory=queue.SimpleQueue)
     _live: LiveJudge = field(init=False)
+    _ahead: Iterator[None] = field(default_factory=lambda: iter(()))  # what is done while nothing happens
 
     def with_judge(self, drive: Callable[[LiveJudge], None]) -> None:
         """Start the judge and call `drive`."""
@@ -99,6 +100,8 @@ class LiveWork:
 
     def take(self, wait: bool = True) -> tuple[str, Any]:
         """Return the next event. Raises queue.Empty, and KeyboardInterrupt where Ctrl-C came and was lost."""
+        while wait and self.events.empty() and next(self._ahead, self) is None:
+            pass
         event = self.events.get(block=wait)
         if event[0] == "stopped":
             raise KeyboardInterrupt
@@ -122,6 +125,7 @@ class LiveWork:
         if verdict is None:
             return False
         self._keep(verdict, submission)
+        self._ahead = iter(()) if verdict.passed else self._live.answer_ahead(lesson)
         return True
 
     def fill_file(self, lesson: Lesson, source: str) -> str:

@@ -238,6 +238,13 @@ class MistakeOutputs:
                 return kept[key]
         return self._keep(key, observe(self.probes[probe], self._subject(mistakes), self.arrays))
 
+    def answer_ahead(self) -> Iterator[None]:
+        """Find the fingerprints of all single mistakes, one at each step."""
+        for number, reached in enumerate(self.reached):
+            for mistake in self.sets(1):
+                self.fingerprint(number, mistake & reached)
+                yield
+
     def record(self, probe: int, mistake: int) -> list[Exchange]:
         """Return what a single mistake replies to each request of a probe; the answer is kept."""
         exchanges: list[Exchange] = []
