@@ -62,7 +62,8 @@ def _module_names(text: str) -> Names:
     read = {symbol.get_name() for symbol in symbols if symbol.is_referenced()}
     inner = table.get_children()
     for scope in inner:  # grows while it is read
-        read |= {symbol.get_name() for symbol in _symbols(scope) if symbol.is_global()}
+        of_class = scope.get_type() == "class"  # there a name is the module's until the class has given it a value
+        read |= {each.get_name() for each in _symbols(scope) if each.is_global() or (of_class and each.is_referenced())}
         inner += scope.get_children()
     assigned = {symbol.get_name() for symbol in symbols if symbol.is_assigned()}
     imported = {symbol.get_name() for symbol in symbols if symbol.is_imported()}

@@ -56,6 +56,8 @@ OFFENCES = {
     "def softmax(x, dim=-1):\n    return Thing(max(x))\n",
     "in a pattern": "import torch\ndef softmax(x, dim=-1):\n    match torch:\n        case object(softmax=f):\n"
     "            return f(x, dim)\n",
+    "by a class, before it gives the name a value": "import torch\ndef h(x):\n    return torch.softmax(x, 0)\n"
+    "def softmax(x, dim=-1):\n    h = abs\n    class K:\n        y = h(x)\n        h = 1\n    return K.y\n",
     "of another library": "from scipy.special import softmax as s\ndef softmax(x, dim=-1):\n    return s(x, dim)\n",
 }
 HIDDEN = {

@@ -37,6 +37,15 @@ def test_assignments_of_every_kind_are_seen():
     assert names.read == {"e", "f", "n"}
 
 
+def test_what_a_class_reads_before_it_binds_it_is_the_module_s():
+    """A function's variable of that name is not seen there."""
+    code = (
+        "def f(helper):\n    class K:\n        made = helper()\n        helper = 1\n        def g(self): return made\n"
+    )
+
+    assert module_names(code).read == {"helper", "made"}
+
+
 def test_a_node_that_the_compiler_refuses_has_every_name():
     """The safe side: a node without a symbol table reads and assigns all that it mentions; a text raises."""
     code = "def f():\n    x = y\n    nonlocal x\n"
