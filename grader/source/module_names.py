@@ -29,7 +29,7 @@ from grader.source.modules_in_hands import class_statements, decorators
 from grader.source.own_classes import (
     types_in_other_hands,
 )
-from grader.source.parse import nodes_in, parse
+from grader.source.parse import nodes_in
 from grader.source.scopes import (
     Definition,
     attributes_given,
@@ -40,7 +40,7 @@ from grader.source.scopes import (
     open_case,
     root_name,
 )
-from grader.worker.main_guard import without_main_guard
+from grader.source.what_runs import parse_what_runs
 
 
 def attributes_of(node: ast.AST) -> list[str]:
@@ -65,9 +65,8 @@ class ModuleNames:
 
     def __init__(self, source: str, own: frozenset[str]) -> None:
         """Read a file; `own` are the modules beside it. Raises SyntaxError."""
-        tree = parse(source)
-        self.tree, self.body, self.own = tree, without_main_guard(tree, source), own
-        nodes = nodes_in(tree)
+        self.tree, self.body = parse_what_runs(source)
+        self.own, nodes = own, nodes_in(self.tree)
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         self.functions = {node.name: node.lineno for node in self.body if isinstance(node, ast.FunctionDef)}
         self.own_callables = frozenset(self.functions) | self.classes
@@ -90,7 +89,7 @@ class ModuleNames:
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
         self._parts: dict[ast.AST, list[ast.AST]] = {}
         self.assembled: set[str] = set()  # names of texts that were put together from constants
-        self.only_seen = plain_annotations(tree, nodes)
+        self.only_seen = plain_annotations(self.tree, nodes)
         self.bindings: dict[str, list[ast.AST]] = {}
         self.changes = Changes(nodes, self._path, self.functions, self.own_callables)
         for node in nodes:

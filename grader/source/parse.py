@@ -27,7 +27,7 @@ def parse(source: str) -> ast.Module:
 
     Trees of recent sources are cached and shared: treat them as read-only.
     """
-    return _parse_cached(source) if len(source) <= MAX_CACHED_CHARS else _parse(source)
+    return _parse_cached(source) if len(source) <= MAX_CACHED_CHARS else parse_anew(source)
 
 
 def nodes_in(*roots: ast.AST) -> list[ast.AST]:
@@ -51,7 +51,8 @@ def _fields_with_nodes(kind: type[ast.AST]) -> tuple[str, ...]:
     return tuple(name for name in kind._fields if name not in _LEAVES)
 
 
-def _parse(source: str) -> ast.Module:
+def parse_anew(source: str) -> ast.Module:
+    """Parse *source* like `parse`; the tree is the caller's own."""
     if len(source) > MAX_CACHED_CHARS and sum(1 for _ in _TOKEN.finditer(source)) > MAX_TOKENS:
         raise TooLarge("the source is too large to be read")
     with warnings.catch_warnings():
@@ -89,4 +90,4 @@ def _tree_or_error(source: str) -> ast.Module | RecursionError:
         return error
 
 
-_parse_cached = lru_cache(maxsize=16)(_parse)
+_parse_cached = lru_cache(maxsize=16)(parse_anew)

@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
-from grader.source.parse import nodes_in, parse
+from grader.source.parse import nodes_in
 from grader.source.scopes import Definition, Import, names_bound_by
-from grader.worker.main_guard import without_main_guard
+from grader.source.what_runs import parse_what_runs
 
 _OUTPUT = re.compile(r"print|warn", re.IGNORECASE)  # parts of names
 _CACHES = frozenset({"cache", "lru_cache"})  # as they are imported: what a model keeps may be called so, too
@@ -31,10 +31,9 @@ def is_pure(sources: Collection[str]) -> bool:
 @lru_cache(maxsize=64)
 def _is_pure(source: str) -> bool:
     try:
-        tree = parse(source)
+        _, body = parse_what_runs(source)
     except SyntaxError:
         return False
-    body = without_main_guard(tree, source)
     nodes = nodes_in(*body)
     return all(map(_is_constant_statement, body)) and all(map(_is_stateless, nodes)) and not _binds_known_names(nodes)
 

@@ -21,9 +21,9 @@ from types import ModuleType
 from typing import Any
 
 from grader.source.hiding_names import HIDING_NAMES
-from grader.source.parse import TooDeep, TooLarge, nodes_in, parse
+from grader.source.parse import TooDeep, TooLarge, nodes_in
 from grader.source.scopes import names_bound_by, root_name
-from grader.worker.main_guard import without_main_guard
+from grader.source.what_runs import parse_what_runs
 
 # fmt: off
 MODULES = frozenset({
@@ -79,10 +79,10 @@ def has_no_side_effects(sources: Collection[str], own: Collection[str]) -> bool:
 @lru_cache(maxsize=64)
 def _has_no_side_effects(source: str, own: frozenset[str]) -> bool:
     try:
-        tree = parse(source)
+        _, body = parse_what_runs(source)
     except SyntaxError as error:
         return not isinstance(error, TooDeep | TooLarge)  # else it never runs
-    analysis = _Analysis(without_main_guard(tree, source), own)
+    analysis = _Analysis(body, own)
     if len(analysis.nodes) > MAX_NODES:
         return False
     return all(analysis.allows(node) for node in analysis.nodes if type(node) in EXAMINED)

@@ -64,7 +64,6 @@ def _run(path: str, source: str, namespace: dict[str, Any], importing: WatchedIm
 def _compile_watched(path: str, source: str, namespace: dict[str, Any]) -> CodeType:
     _compile(path, source)  # for tracebacks; and an error in it is told as ever
     tree, places = hook_expressions(source)
-    disarm_main_guard(tree, source)
     namespace[HOOK] = Watcher(places)
     return compile(tree, path, "exec", dont_inherit=True)
 

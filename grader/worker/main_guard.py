@@ -18,6 +18,16 @@ def may_have_main_guard(source: str) -> bool:
     return not source.isascii() or any(mark in source for mark in MARKS)  # other characters may be other ways to write
 
 
+def is_guard(node: ast.stmt) -> bool:
+    """Return True for `if __name__ == "__main__":` without an `else`."""
+    test = node.test if isinstance(node, ast.If) and not node.orelse else None
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+        return False
+    sides = [test.left, test.comparators[0]]
+    names = [side.id for side in sides if isinstance(side, ast.Name)]
+    return names == ["__name__"] and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
+
+
 def without_main_guard(tree: ast.Module, source: str) -> list[ast.stmt]:
     """Return the statements of a module that a worker runs."""
     left_out = _left_out(tree, source)
@@ -26,13 +36,16 @@ def without_main_guard(tree: ast.Module, source: str) -> list[ast.stmt]:
 
 def disarm_main_guard(tree: ast.Module, source: str) -> bool:
     """Have what a worker does not run do nothing, in place; return whether there was any. Lines stay what they are."""
+    if not may_have_main_guard(source):
+        return False
     left_out = _left_out(tree, source)
+    guards = {node for node in ast.walk(tree) if isinstance(node, ast.If) and is_guard(node)}
+    for guard in guards:  # what is wrong in it is still no Python, and a name that it binds is local
+        guard.test = ast.copy_location(ast.Constant(False), guard.test)
     for place, node in enumerate(tree.body):
-        if isinstance(node, ast.If) and _is_guard(node):  # what is wrong in it is still no Python
-            node.test = ast.copy_location(ast.Constant(False), node.test)
-        elif node in left_out:
+        if node in left_out and node not in guards:
             tree.body[place] = ast.copy_location(ast.Pass(), node)
-    return bool(left_out)
+    return bool(left_out | guards)
 
 
 def _left_out(tree: ast.Module, source: str) -> set[ast.stmt]:
@@ -48,10 +61,10 @@ def _left_out(tree: ast.Module, source: str) -> set[ast.stmt]:
             own = stored | {part.arg for part in inner if isinstance(part, ast.arg)}  # names of its functions
             uses, bound = bool(used - own), {node.name}
         else:
-            is_guard = _is_guard(node)  # what a guard binds is for itself
-            uses, bound = bool(used) and not is_guard, stored - imported
+            guards = is_guard(node)  # what a guard binds is for itself
+            uses, bound = bool(used) and not guards, stored - imported
             testing |= imported
-            found |= {node} if uses or is_guard else set()
+            found |= {node} if uses or guards else set()
         testing = testing | bound if uses else testing - bound
     return found
 
@@ -66,13 +79,3 @@ def _imported(nodes: list[ast.AST]) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in TEST_RUNNERS:
             names |= {each.asname or each.name for each in node.names}
     return names
-
-
-def _is_guard(node: ast.stmt) -> bool:
-    """Return True for `if __name__ == "__main__":` at the top level, without an `else`."""
-    test = node.test if isinstance(node, ast.If) and not node.orelse else None
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
-        return False
-    sides = [test.left, test.comparators[0]]
-    names = [side.id for side in sides if isinstance(side, ast.Name)]
-    return names == ["__name__"] and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)

@@ -58,6 +58,22 @@ OFFENCES = {
     "            return f(x, dim)\n",
     "by a class, before it gives the name a value": "import torch\ndef h(x):\n    return torch.softmax(x, 0)\n"
     "def softmax(x, dim=-1):\n    h = abs\n    class K:\n        y = h(x)\n        h = 1\n    return K.y\n",
+    "behind an error of the module, which may be left out": "import torch\nraise ValueError\nf = torch.softmax\n"
+    "def softmax(x, dim=-1):\n    return f(x, dim)\n",
+    "behind a `return` and a `finally`": "import torch\ndef softmax(x, dim=-1):\n    try:\n        return x\n"
+    "    finally:\n        return torch.softmax(x, dim)\n",
+    "behind a `break` and an error, in blocks of their own": "import torch\ndef softmax(x, dim=-1):\n"
+    "    while True:\n        try:\n            raise ValueError\n        except ValueError:\n            break\n"
+    "    return torch.softmax(x, dim)\n",
+    "behind a `return` of a helper": "import torch\ndef softmax(x, dim=-1):\n    def h():\n        return x\n"
+    "    return torch.softmax(h(), dim)\n",
+    "in the other part of a guard": "import torch\ndef softmax(x, dim=-1):\n    if __name__ == '__main__':\n"
+    "        return x\n    else:\n        return torch.softmax(x, dim)\n",
+    "by a class whose guard gives the name a value": "import torch\ndef h(x):\n    return torch.softmax(x, 0)\n"
+    "def softmax(x, dim=-1):\n    h = abs\n    class K:\n        if __name__ == '__main__':\n            h = 1\n"
+    "        y = h(x)\n    return K.y\n",
+    "by a name that a guard makes the module's": "import torch\ndef put():\n    if __name__ == '__main__':\n"
+    "        global f\n    f = torch.softmax\nput()\ndef softmax(x, dim=-1):\n    return f(x, dim)\n",
     "of another library": "from scipy.special import softmax as s\ndef softmax(x, dim=-1):\n    return s(x, dim)\n",
 }
 HIDDEN = {
@@ -256,6 +272,14 @@ INNOCENT = {
     "what is kept as long as it is used": "import weakref\nSEEN = weakref.WeakKeyDictionary()\n"
     "def softmax(x, dim=-1):\n    return x\n",
     "logsumexp": "import torch\ndef softmax(x, dim=-1):\n    return (x - torch.logsumexp(x, dim, True)).exp()\n",
+    "what stands behind a `return`": "import doctest, torch\ndef softmax(x, dim=-1):\n    for i in x:\n"
+    "        continue\n        exec('x')\n    return x\n    doctest.testmod()\n    print(torch.softmax(x, dim))\n",
+    "a guard in a function": "import torch\ndef softmax(x, dim=-1):\n    y = x.exp()\n    return y\n\n"
+    "    if __name__ == '__main__':\n        import doctest\n"
+    "        doctest.testmod()\n        torch.softmax(y, dim)\n",
+    "a guard in a method and in a class": "class K:\n    def f(self, x):\n        if '__main__' == __name__:\n"
+    "            eval(x)\n        return x\n    if __name__ == '__main__':\n        import doctest\n"
+    "        doctest.testmod()\ndef softmax(x, dim=-1):\n    return K().f(x)\n",
     "the version of torch": "import torch\nV = torch.__version__\ndef softmax(x, dim=-1):\n    return x\n",
     "too deep for any parser": f"x = {'-' * 50_000}1\ndef softmax(x, dim=-1):\n    return torch.softmax(x)\n",
     "a very long sum": f"x = 1{'+1' * 900}\ndef softmax(x, dim=-1):\n    return x\n",
@@ -276,6 +300,14 @@ def test_a_forbidden_call_in_reach_is_found(case):
 def test_what_a_function_cannot_reach_is_no_offence(case):
     """Comparing with torch outside the exercise's function is good practice."""
     assert find_forbidden_call(INNOCENT[case], "softmax", FORBIDS) is None
+
+
+def test_code_that_makes_a_generator_is_read_though_it_never_runs():
+    """It means something where it stands, and so may what is beside it."""
+    source = "import doctest\ndef softmax(x, dim=-1):\n    return x\n    doctest.testmod()\n"
+
+    assert find_forbidden_call(source, "softmax", FORBIDS) is None
+    assert find_forbidden_call(f"{source}    yield\n", "softmax", FORBIDS).name == "doctest.testmod"
 
 
 @pytest.mark.parametrize("case", HIDDEN)

@@ -34,6 +34,31 @@ def test_what_is_behind_a_main_guard_never_runs(launcher, watched):
 
 
 @pytest.mark.parametrize("watched", [False, True], ids=["", "watched"])
+def test_a_guard_in_a_function_or_a_block_never_runs_either(launcher, watched):
+    """One that stands too deep by mistake is no other; what it binds stays local, and a `yield` in it is one."""
+    source = NAMED_THE_PROGRAM + (
+        "ran, n = [], 1\ntry:\n    if __name__ == '__main__':\n        ran.append(1)\nfinally:\n    pass\n"
+        "class K:\n    if __name__ == '__main__':\n        ran.append(2)\n"
+        "def g(__name__='__main__'):\n    if 0:\n        pass\n    elif __name__ == '__main__':\n"
+        "        ran.append(3)\n"
+        "def h():\n    if __name__ == '__main__':\n        yield\n"
+        "def local():\n    if __name__ == '__main__':\n        n = 2\n    try:\n        return n\n"
+        "    except UnboundLocalError:\n        return 0\n"
+        "def f():\n    g()\n    return [__name__, list(h()), local(), *ran]\n"
+    )
+    worker = launcher.lease()
+    reply = worker.request(
+        "load", name="lesson", path="lesson.py", source=source, siblings={}, forbids=[], names=["f"], device="cpu",
+        shared=False, watched=watched,
+    )  # fmt: skip
+    assert "error" not in reply, reply
+    value = worker.request("call", target="f", args=[], kwargs={})["value"]
+    worker.close()
+
+    assert value == ["__main__", [], 0]
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["", "watched"])
 @pytest.mark.parametrize(
     "runs",
     [

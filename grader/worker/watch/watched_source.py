@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.worker.arrays import pack
+from grader.worker.main_guard import disarm_main_guard
 from grader.worker.wire import REQUEST, Opaque
 
 HOOK = "__watched_value__"
@@ -62,8 +63,9 @@ class Place:
 
 
 def hook_expressions(source: str) -> tuple[ast.Module, list[Place]]:
-    """Parse a source and put the hook round its expressions; return the places by their numbers."""
+    """Parse a source and put the hook round the expressions that may run; return the places by their numbers."""
     tree = ast.parse(source)
+    disarm_main_guard(tree, source)  # before there is more in it than its author has written
     hooker = _Hooker()
     hooked = hooker.visit(tree)
     return ast.fix_missing_locations(hooked), hooker.places
