@@ -16,12 +16,13 @@ from grader.source.parse import nodes_in
 from grader.source.scopes import Definition, names_bound_by
 
 OWN = ("self", "cls")
+TEST_CASE = "unittest.TestCase"
 # Of libraries, beside torch.nn's, classes of which no attribute leads to other objects than their own parts. A writer
 # of `codecs` hands on what another object has, an error leads to its frames.
 BASES = frozenset({
     "abc.ABC", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "torch.utils.data.Dataset",
     "torch.utils.data.IterableDataset", "typing.Generic", "typing.NamedTuple", "typing.Protocol", "typing.TypedDict",
-    "unittest.TestCase",
+    TEST_CASE,
 })  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 
-TEST_RUNNERS = frozenset({"doctest", "unittest"})
+from grader.worker.own_tests import TEST_RUNNERS, statements_that_test
+
 MARKS = ("__name__", *TEST_RUNNERS)
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def may_have_main_guard(source: str) -> bool:
@@ -49,33 +49,8 @@ def disarm_main_guard(tree: ast.Module, source: str) -> bool:
 
 
 def _left_out(tree: ast.Module, source: str) -> set[ast.stmt]:
-    """Return the guards, and the statements that use what runs tests, or a name that comes of it."""
-    found, testing = set[ast.stmt](), set[str]()
-    for node in tree.body if may_have_main_guard(source) else ():  # else each reader of a source would walk all of it
-        inner = list(ast.walk(node))
-        names = [part for part in inner if isinstance(part, ast.Name)]
-        stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-        imported = _imported(inner)
-        used = {name.id for name in names if isinstance(name.ctx, ast.Load)} & (testing | imported)
-        if isinstance(node, Definition):
-            own = stored | {part.arg for part in inner if isinstance(part, ast.arg)}  # names of its functions
-            uses, bound = bool(used - own), {node.name}
-        else:
-            guards = is_guard(node)  # what a guard binds is for itself
-            uses, bound = bool(used) and not guards, stored - imported
-            testing |= imported
-            found |= {node} if uses or guards else set()
-        testing = testing | bound if uses else testing - bound
-    return found
-
-
-def _imported(nodes: list[ast.AST]) -> set[str]:
-    """Return the names under which what runs tests is imported."""
-    names = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            alike = [each for each in node.names if each.name.partition(".")[0] in TEST_RUNNERS]
-            names |= {each.asname or each.name.partition(".")[0] for each in alike}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in TEST_RUNNERS:
-            names |= {each.asname or each.name for each in node.names}
-    return names
+    """Return the guards, and the statements that run the file's own tests."""
+    if not may_have_main_guard(source):  # else each reader of a source would walk all of it
+        return set()
+    guards = {node for node in tree.body if is_guard(node)}
+    return guards | statements_that_test(tree.body, guards)

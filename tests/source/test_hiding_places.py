@@ -254,6 +254,10 @@ PUT_IN = {
     "def softmax(x, dim=-1):\n    return torch.celu(x)\n",
     "the module itself": "import softmax as me\ndef softmax(x, dim=-1):\n    return x\nme.softmax = whole\n",
     "the module's names": "def softmax(x, dim=-1):\n    return x\nglobals().update(zip(input(), [whole]))\n",
+    "an object of tests": "import unittest\ncheck = unittest.TestCase()\ncheck.f = whole\n"
+    "def softmax(x, dim=-1):\n    return check.f(x)\n",
+    "what it calls by itself": "from unittest import TestCase\ncheck = TestCase()\n"
+    "check.addTypeEqualityFunc(int, whole)\ndef softmax(x, dim=-1):\n    check.assertEqual(1, 1)\n    return x\n",
     "a class": "class K:\n    pass\nsetattr(K, 'f', whole)\ndef softmax(x, dim=-1):\n    return K().f(x)\n",
 }  # fmt: skip
 INNOCENT = {
@@ -339,6 +343,8 @@ INNOCENT = {
     "tests of unittest": "import unittest, torch\nfrom unittest import TestCase\nclass T(unittest.TestCase):\n"
     "    def test_sum(self):\n        pass\nclass U(TestCase):\n    def test_same(self):\n"
     "        x = torch.ones(2)\n        self.assertTrue(torch.equal(softmax(x), torch.softmax(x, -1)))\n",
+    "a check of unittest within the answer": "from unittest import TestCase\ncheck = TestCase()\n"
+    "def softmax(x, dim=-1):\n    check.assertEqual(x.ndim, 2)\n    return x\n",
     "its own class": "def softmax(x, dim=-1):\n    y = map(lambda each: type(each), [x])\n"
     "    return type(x)(x), isinstance(x, type), x.__class__, type(x) is int, y, type(list(x))\n",
 }  # fmt: skip
@@ -362,7 +368,8 @@ def test_a_module_that_is_handed_on_is_told_so():
 def test_a_class_of_unittest_that_is_no_base_hides_a_call():
     """Handed on it may run anything, and so may `unittest.main`; what a test that is run puts in is followed.
 
-    That is where a function does so: of the statements around it, those that use unittest are not run.
+    That is where a function does so, or reads what comes of it: of the statements around it, all others that use
+    unittest are not run.
     """
     test = "import torch, unittest\nPUT = {}\nclass T(unittest.TestCase):\n"
     test += "    def test(self):\n        PUT[0] = torch.softmax\n"
@@ -370,8 +377,13 @@ def test_a_class_of_unittest_that_is_no_base_hides_a_call():
 
     assert all(
         find(f"{test}def softmax(x, dim=-1):\n    return {use}\n").hides
-        for use in ("unittest.TestCase", "unittest.main()")
+        for use in ("unittest.TestCase", "unittest.main()", "map(unittest.TestCase, x)", "unittest.TestCase.run(x)")
     )
+    assert all(
+        find(f"import unittest\nfrom unittest import mock\nM = {use}\ndef g():\n    return M\n{ANSWER}").hides
+        for use in ("mock.Mock()", "unittest.TestSuite()", "unittest.TestCase")
+    )
+    assert find(f"import doctest\nif True:\n    def g():\n        return 1\n    doctest.testmod()\n{ANSWER}").hides
     assert find(test + uses.replace("return", "T('test').debug()\n    return")).name == "softmax"
     assert find(f"{test}{ANSWER}K = unittest.TestCase\nunittest.main()\n") is None
     assert find(f"from unittest import mock\n{ANSWER}") is None

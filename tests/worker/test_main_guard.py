@@ -75,6 +75,18 @@ def test_a_guard_in_a_function_or_a_block_never_runs_either(launcher, watched):
         "try:\n    import unittest as ut\n    ut.main()\nexcept SystemExit:\n    pass",
         "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(), 2)\n"
         "s = unittest.TestSuite()\ns.addTest(T('test'))\nunittest.TextTestRunner().run(s)\nT('test').test()",
+        "def run():\n    unittest.main()\nimport unittest\nrun()",
+        "import importlib\nimportlib.import_module('doctest').testmod()\nd = __import__('doctest')\nd.testmod()",
+        "def run():\n    return __import__('unittest').main()\nprint(run())",
+        "class K:\n    @staticmethod\n    def check():\n        import doctest\n        doctest.testmod()\nK().check()",
+        "if True:\n    def test():\n        import doctest\n        doctest.testmod()\n    test()",
+        "import doctest\ndef test():\n    doctest.testmod()\ndef g(xs):\n"
+        "    def test(x):\n        return x\n"
+        "    return test(xs)\ntest()",
+        "import doctest\nfailed, count = doctest.testmod()\ndef g(count):\n"
+        "    failed = [n for count in [1] for n in [2]]\n"
+        "    return lambda: failed + count\ndef h():\n    class K:\n        failed = 1\n"
+        "        n = failed\n    return K",
     ],
 )
 def test_a_file_that_runs_its_own_tests_at_its_end_is_loaded_without(launcher, runs, watched):
@@ -116,6 +128,36 @@ def test_a_name_of_the_learner_s_own_runs_no_tests(launcher):
     worker.close()
 
     assert value == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from unittest import TestCase\ncheck = TestCase()\ndef f():\n    check.assertEqual(1, 1)\n    return 1\n",
+        "import unittest\nS = unittest.TestSuite()\nn = S.countTestCases()\nm = n + 1\nprint(m)\n"
+        "def f():\n    return m\n",
+        "class K:\n    def __call__(self):\n        return 1\n    def self_test(self):\n        import doctest\n"
+        "        doctest.testmod()\nclass L(K):\n    pass\nf = L()\n",
+        "class K:\n    @staticmethod\n    def go():\n        return 1\n"
+        "    def self_test(self):\n"
+        "        import unittest\n        unittest.main()\nJ = K\nf = J.go\n",
+        "def _f(tests=False):\n    if tests:\n        import doctest\n        doctest.testmod()\n"
+        "    return 1\nf = _f\n",
+        "try:\n    import math\n    import unittest\n    unittest.TestSuite()\nexcept ImportError:\n    pass\n"
+        "def f():\n    return math.floor(1.5)\n",
+        "if True:\n    import unittest\n    def f():\n        return 1\n    unittest.TestSuite()\n",
+        "import unittest\nBASE, n = unittest.TestSuite(), 1\nclass K:\n    m = n\ndef f():\n    return K.m\n",
+        "import unittest\nn = unittest.TestSuite().countTestCases() + 1\ndef f():\n    def g():\n        return n\n"
+        "    return g()\n",
+    ],
+)
+def test_what_the_answer_reads_is_bound_though_it_comes_of_tests(launcher, source):
+    """Nothing is left out that a function or class reads, nor a definition that could test itself."""
+    worker = loaded(launcher, source)
+    value = worker.request("call", target="f", args=[], kwargs={})["value"]
+    worker.close()
+
+    assert value == 1
 
 
 def test_a_guard_leaves_the_lines_of_a_source_as_they_are(launcher):
