@@ -116,6 +116,14 @@ def test_a_door_is_refused_while_the_file_is_loaded(grade, door):
     assert result.score == 1.0 and [mistake.id for mistake in result.mistakes] == ["forbidden-call"]
 
 
+def test_doctest_is_told_by_its_name(grade):
+    """Whoever runs it knows of no tracer. It runs where a function reads a name that the same statement binds."""
+    result = grade("import doctest\nresults, ONE = doctest.testmod(), 1\ndef g():\n    return ONE", "pass")
+
+    assert [mistake.id for mistake in result.mistakes] == ["forbidden-call"]
+    assert "it ran `doctest`" in result.mistakes[0].says and "settrace" not in result.mistakes[0].says
+
+
 def test_who_reaches_the_guard_of_the_watch_cannot_take_it_away():
     """It listens to nobody in whose call a line of the learner's runs."""
     done = subprocess.run([sys.executable, "-c", REACHED], capture_output=True, text=True, timeout=60, check=True)

@@ -56,6 +56,9 @@ def name_load_error(error: LearnerError) -> Named:
         return Named("out-of-memory", "", says, "Make nothing large at the top level of the file.")
     if error.kind == "crashed":
         return Named("crashed", "", f"{during}, its process died. {error.text}", "Remove what ends the process.")
+    if error.kind == "forbidden" and error.text == "doctest":
+        says = f"{during}, it ran `doctest`, which sets a tracer: that is refused where an exercise forbids calls."
+        return Named("forbidden-call", "", says, 'Put its tests behind `if __name__ == "__main__":`.')
     if error.kind == "forbidden":
         says = f"{during}, it called `{error.text}`, which this exercise forbids."
         return Named(
