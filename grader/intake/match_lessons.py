@@ -16,7 +16,7 @@ from grader.intake.name_patterns import UNDECIDED, choice_note
 from grader.model import Course, Lesson
 from grader.source.parse import parse
 from grader.source.scopes import module_names
-from grader.submission import ARTEFACT_SUFFIX
+from grader.submission import ARTEFACT_SUFFIX, imported_modules
 
 Body: TypeAlias = "tuple[str | Body, ...]"
 
@@ -137,14 +137,14 @@ class LessonMatcher:
         return sorted(like)
 
     def _find_other(self, lesson: Lesson, paths: list[str], chosen: list[str]) -> list[str]:
-        """Return files in which the lesson's functions are others than in the chosen ones, which do not name them."""
+        """Return files in which the lesson's functions are others than in the chosen ones, which do not import them."""
         others = [path for path in paths if path not in chosen]
         if not others:  # of most hand-ins nothing has to be read for that
             return []
         wanted = {function.name for function in lesson.functions}
         known = [_definitions(self.sources[path], wanted) for path in chosen]
-        words = {word for path in chosen for word in re.findall(r"\w+", self.sources[path])} - wanted
-        others = [path for path in others if PurePosixPath(path).stem not in words]
+        imported = {f"{name.split('.')[-1]}.py" for path in chosen for name in imported_modules(self.sources[path])}
+        others = [path for path in others if PurePosixPath(path).name not in imported]
         others = [path for path in others if _definitions(self.sources[path], wanted) not in known]
         return [path for path in others if not self._is_empty(lesson, path)]
 
@@ -199,13 +199,16 @@ def _defined_names(source: str) -> frozenset[str]:
 
 
 def _definitions(source: str, wanted: set[str]) -> dict[str, Body]:
-    """Return the bodies of these functions and classes as text; of other values of these names, nothing."""
+    """Return the bodies of these functions and classes as text; of other values of these names, nothing.
+
+    Of a source that cannot be read, all of it is each of them.
+    """
     try:
         found: dict[str, Body] = dict.fromkeys(module_names(source).bound & wanted, ())
         defined = [node for node in parse(source).body if isinstance(node, DEFINITIONS) and node.name in wanted]
         return found | {node.name: _body(node) for node in defined}
     except (SyntaxError, RecursionError, ValueError):  # a number may have more digits than Python writes out
-        return dict.fromkeys(wanted, ())
+        return dict.fromkeys(wanted, (source,))
 
 
 def _body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Body:

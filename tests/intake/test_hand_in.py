@@ -473,6 +473,24 @@ def test_another_answer_of_nearly_the_same_name_is_told_of(course, other, text, 
     assert found == ("moving_average.py", f"moving_average.py was judged; {other} was not." if is_told else "")
 
 
+@pytest.mark.parametrize("text, others, told", [
+    ('"""Moving_average: the work of a window."""\n' + SUMS, ["moving_average.ipynb", "work.py"], 2),
+    ("# see work.py for the new one\n" + SUMS, ["work.py"], 1),
+    ("def moving_average(x, window)\n    return work", ["moving_average.ipynb", "work.py"], 2),
+    ("def moving_average(x, window)\n    return work", ["broken.py"], 1),
+    ("from work import means\n" + SUMS, ["work.py"], 0),
+    ("def load():\n    import core.work as own\n" + SUMS, ["core/work.py"], 0),
+    ("import work\n" + SUMS, ["work.ipynb"], 1),
+])  # fmt: skip
+def test_only_a_module_that_is_imported_is_no_second_answer(course, text, others, told):
+    """A word of the file that is judged, in whatever place, and a file that is no Python, hide no other answer."""
+    texts = {"broken.py": "def moving_average(x, window):\n    return ("}
+    sources = {name: texts.get(name, SUMS.replace("return", "return 2 *")) for name in others}
+    path, note = LessonMatcher(course, {"moving_average.py": text, **sources}).match(course.lessons["moving_average"])
+
+    assert path == "moving_average.py" and sum(name in note.split("; ")[-1] for name in others) == told
+
+
 def test_equal_files_are_no_contradiction(course):
     """Two copies of one file are one answer, and the reader is told."""
     sources = dict.fromkeys(["a/moving_average.py", "b/moving_average.py"], SUMS)
