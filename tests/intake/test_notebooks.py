@@ -21,17 +21,17 @@ from grader.intake.notebook.cell_places import CellPlaces
 from grader.submission import MAX_BYTES
 
 
-def converted(*cells: str) -> tuple[str, list[str]]:
+def converted(*cells: str, wanted: tuple[str, ...] = ()) -> tuple[str, list[str]]:
     """The module that the cells make, and what was noted."""
     notes: list[str] = []
-    return notebook_to_module.to_source(make_notebook(*cells).encode(), notes.append), notes
+    return notebook_to_module.to_source(make_notebook(*cells).encode(), notes.append, wanted), notes
 
 
-def run(*cells: str) -> tuple[dict, str]:
+def run(*cells: str, wanted: tuple[str, ...] = ()) -> tuple[dict, str]:
     """The names of the module, and what was printed when it ran."""
     names: dict = {"__name__": "work"}
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(compile(converted(*cells)[0], "work.ipynb", "exec", dont_inherit=True), names)
+        exec(compile(converted(*cells, wanted=wanted)[0], "work.ipynb", "exec", dont_inherit=True), names)
     return names, out.getvalue()
 
 
@@ -180,12 +180,51 @@ def test_a_name_that_an_exercise_wants_is_taken_whatever_it_is_given(cell):
     """Where no cell defines it, the cell that sets it is run; a variable of another name is not."""
     begin = "def mine(x): return x + 1\ndef make(): return mine\n"
     begin += "class Whole:\n    @staticmethod\n    def mine(x): return x + 1"
-    source = notebook_to_module.to_source(make_notebook(begin, cell, "y = mine(1)").encode(), wanted=("f", "g"))
-    names: dict = {"__name__": "work"}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(source, "work.ipynb", "exec", dont_inherit=True), names)
+    names, _ = run(begin, cell, "y = mine(1)", wanted=("f", "g"))
 
     assert names["f"](3) == 4 and "y" not in names
+
+
+OWN = """\
+class Base:
+    def __call__(self, x): return self.forward(x)
+class Mine(Base):
+    def forward(self, x): return x + 1
+def make(by):
+    def inner(x): return x + by
+    return inner
+def around(function): return lambda x: function(x) + 1
+def mine(x): return x + 1
+"""
+
+
+@pytest.mark.parametrize("cell", [
+    "f = Mine()", "f = make(1)", "f = around(f)", "f = around(lambda x: x)", "f, old = mine, f", "f: object = mine",
+    "if True:\n    f = mine\nelse:\n    pass", "both = {'a': f, 'b': mine}\nf = both['b']", "f = mine if 1 else f",
+    "f = Mine().forward", "own = Mine()\nf = own.forward", "own = Mine()\nf = own", "f = functools.partial(max, 4)",
+])  # fmt: skip
+def test_what_the_last_cell_leaves_is_the_function(cell):
+    """A wanted function that is given anew below its definition is the new one, as where all cells are run in turn."""
+    cells = ("import functools\ndef f(x): return x", OWN, cell, "f(print('tried'))")
+    names, said = run(*cells, wanted=("f",))
+
+    assert names["f"](3) == 4 and said == ""
+    assert all("judged" not in note for note in converted(*cells, wanted=("f",))[1])
+
+
+@pytest.mark.parametrize("cell, is_told", [
+    ("f = f(3)", False), ("for x in [1]:\n    f = f(x)", False), ("f = mine(3)", True), ("f = print('tried')", True),
+    ("f, y = around(f), mine(3)", True), ("f = abs", True), ("if y:\n    f = mine\n    print('tried')", True),
+    ("f = abs\ndef f(x): return x", False),
+])  # fmt: skip
+def test_what_may_be_a_trial_leaves_the_function_as_it_is_defined(cell, is_told):
+    """Another function that uses it has the defined one, too; where no call of it is seen, that is told."""
+    cells = ("def f(x): return x\ndef g(x): return f(x)", OWN, cell)
+    names, said = run(*cells, wanted=("f", "g"))
+
+    assert names["f"](3) == names["g"](3) == 3 and said == ""
+    told = "The definition of `f` was judged; what code cell 3 gives that name was not."
+    assert (told in converted(*cells, wanted=("f", "g"))[1]) == is_told
 
 
 def test_own_definitions_go_before_imported_ones():

@@ -205,7 +205,7 @@ def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
         run.results.append(replace(missing, file=str(path)))
         return
     if own is not None and path.suffix == SUFFIX and is_same_file(path, own.with_suffix(SUFFIX)):
-        run.notebooks[lesson.name] = notebook_as_file(path)
+        run.notebooks[lesson.name] = notebook_as_file(path, lesson)
     run.jobs.append((lesson, submission, run.progress[lesson.name].hints_used))
 
 

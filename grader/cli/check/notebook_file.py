@@ -50,12 +50,12 @@ def as_file(cells: Sequence[str], *lessons: Lesson) -> str:
     return join_cells.as_file([as_python(code) for code in cells], _names_in(lessons))
 
 
-def notebook_as_file(path: Path) -> str:
+def notebook_as_file(path: Path, *lessons: Lesson) -> str:
     """Return what a notebook defines as the text of a file of Python. Raises SubmissionError."""
     from grader.intake.notebook.notebook_to_module import NotebookError, code_cells
 
     try:
-        return as_file(code_cells(_read(path)))
+        return as_file(code_cells(_read(path)), *lessons)
     except NotebookError as error:
         raise _no_notebook(error, str(path)) from None
 

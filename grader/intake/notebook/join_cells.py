@@ -18,6 +18,7 @@ import re
 import tokenize
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
@@ -59,6 +60,9 @@ def as_module(
             note(f"{cell.name.capitalize()} {LEFT_OUT} ({cell.error}).")
     units = [unit for cell in cells for unit in cell.units]
     mark_taken(units, wanted)
+    for cell in cells:
+        for name in dict.fromkeys(unit.passed_over for unit in cell.units if unit.passed_over):
+            note(f"The definition of `{name}`{JUDGED}what {cell.name} gives that name was not.")
     imports = _imports(cells)
     sure = _sure_names(units)
     defined = {node.name for unit in units for node in unit.statements if isinstance(node, Definition)}

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from grader.source.parse import parse
+from grader.intake.notebook.given_callables import GivenCallables, given_values
+from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, Import, changed_names, module_names, root_name
 
 CHANGES = frozenset({"setattr", "delattr", "exec"})  # calls that may define something
@@ -20,7 +21,8 @@ Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWit
 class Unit:
     """Statements of a cell that share lines: `first` to `last` of the cell, counted from 1.
 
-    `names_callables`: they only give names to what can be called.
+    `names_callables`: they only give names to what can be called. `passed_over`: the name, defined above, to which they
+    give what may be another answer.
     """
 
     first: int
@@ -28,6 +30,7 @@ class Unit:
     statements: list[ast.stmt]
     taken: bool = False
     names_callables: bool = False
+    passed_over: str = ""
 
     @property
     def is_simple(self) -> bool:
@@ -77,7 +80,8 @@ def read_cell(number: int, code: str, name: str = "") -> Cell:
 def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
     """Mark definitions as taken, and statements that set or change a name that a taken one uses.
 
-    So are those that set one of the *wanted* names, where nothing defines it: what it is made of is not known.
+    So are those that set one of the *wanted* names, where nothing defines it: what it is made of is not known. Where
+    something does, what else sets it below is left out: a function reads what defines it, and no trial of that.
     """
     declared = {
         node.name: {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
@@ -86,18 +90,30 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
         if isinstance(node, ast.FunctionDef)
     }
     setters: dict[str, list[Unit]] = defaultdict(list)
+    later: dict[str, list[Unit]] = {}  # by a wanted name that is defined: what sets it below
     waiting: list[Unit] = []
-    given = _Given(units)
+    given = GivenCallables([node for unit in units for node in unit.statements if isinstance(node, Definition)], wanted)
     for unit in units:
+        unit.names_callables = all([given.defines(node) for node in unit.statements])
+        defines = unit.names_callables or any(map(_defines, unit.statements))
         for node in unit.statements:
             for name in _set_names(node, declared):
-                setters[name].append(unit)
-        unit.names_callables = all(map(given.defines, unit.statements))
-        if unit.names_callables or any(map(_defines, unit.statements)):
+                is_trial = name in later and not defines and name in module_names(node).assigned
+                (later if is_trial else setters)[name].append(unit)
+        if defines:
             waiting.append(unit)
-    defined = {name for unit in waiting for name in _defined_names(unit)}
+            for name in _defined_names(unit) & set(wanted):
+                setters[name] += later.get(name, ())
+                later[name] = []
     for name in wanted:
-        waiting += [] if name in defined else setters.pop(name, ())
+        waiting += [] if name in later else setters.pop(name, ())
+    _take(waiting, setters)
+    for name, unit in ((name, unit) for name, found in later.items() for unit in found):
+        unit.passed_over = "" if unit.taken or _calls(unit, name) else name
+
+
+def _take(waiting: list[Unit], setters: dict[str, list[Unit]]) -> None:
+    """Mark units as taken, and what sets the names that they use."""
     while waiting:
         unit = waiting.pop()
         if unit.taken:
@@ -107,34 +123,6 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
             waiting += setters.pop(name, ())
 
 
-class _Given:
-    """What gives a name to something that can be called without running any of it: `softmax = my_softmax`, a lambda."""
-
-    def __init__(self, units: Sequence[Unit]) -> None:
-        definitions = [node for unit in units for node in unit.statements if isinstance(node, Definition)]
-        self._callable = {node.name for node in definitions}
-        self._makers = {"partial", "functools.partial"} | {
-            node.name
-            for node in definitions
-            if isinstance(node, ast.ClassDef)
-            and any(isinstance(part, ast.FunctionDef) and part.name == "__call__" for part in node.body)
-        }
-
-    def defines(self, node: ast.stmt) -> bool:
-        """Return True if a statement does so, or chooses between such."""
-        if isinstance(node, ast.If):
-            return all(map(self.defines, (*node.body, *node.orelse)))
-        if not isinstance(node, ast.Assign) or not self._is_callable(node.value):
-            return False
-        self._callable |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-        return True
-
-    def _is_callable(self, value: ast.expr) -> bool:
-        if isinstance(value, ast.Call):
-            return ast.unparse(value.func) in self._makers
-        return isinstance(value, ast.Lambda) or (isinstance(value, ast.Name) and value.id in self._callable)
-
-
 def _defines(node: ast.stmt) -> bool:
     """Return True for an import or a definition, a block that holds one, or a call that may define something."""
     if isinstance(node, Compound):
@@ -142,13 +130,17 @@ def _defines(node: ast.stmt) -> bool:
     return isinstance(node, Definition | Import) or _called_function(node) in CHANGES
 
 
-def _defined_names(unit: Unit) -> Iterator[str]:
-    for node in unit.statements:
-        for part in ast.walk(node) if isinstance(node, Compound) else [node]:
-            if isinstance(part, Definition):
-                yield part.name
-            elif unit.names_callables and isinstance(part, ast.Assign):
-                yield from (target.id for target in part.targets if isinstance(target, ast.Name))
+def _defined_names(unit: Unit) -> set[str]:
+    """Return the names to which statements give a function, a class or what else can be called."""
+    parts = [part for node in unit.statements for part in (ast.walk(node) if isinstance(node, Compound) else [node])]
+    names = {part.name for part in parts if isinstance(part, Definition)}
+    return names | {name for part in parts if unit.names_callables for name, _ in given_values(part)}
+
+
+def _calls(unit: Unit, name: str) -> bool:
+    """Return True if statements call what has this name: what that gives is not meant to take its place."""
+    calls = [part.func for part in nodes_in(*unit.statements) if isinstance(part, ast.Call)]
+    return any(isinstance(func, ast.Name) and func.id == name for func in calls)
 
 
 def _called_function(node: ast.stmt) -> str:
