@@ -35,6 +35,9 @@ def run(*cells: str, wanted: tuple[str, ...] = ()) -> tuple[dict, str]:
     return names, out.getvalue()
 
 
+COLABS = "# Commented out IPython magic to ensure Python compatibility."
+
+
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
@@ -44,7 +47,12 @@ def run(*cells: str, wanted: tuple[str, ...] = ()) -> tuple[dict, str]:
     ("!pip install \\\n  torch \\\n  numpy\nx = 1", "# !pip install \\\n# torch \\\n# numpy\nx = 1"),
     ("!ls\nx = (\n    1\n    != 2\n)", "# !ls\nx = (\n    1\n    != 2\n)"),
     ("if x:\n    !ls\nelse:\n    y = 2", "if x:\n    pass  # !ls\nelse:\n    y = 2"),
-    ("files = !ls\nx = 1", "# files = !ls\nx = 1"),
+    ("files = !ls\nx = 1", "files = []  # !ls\nx = 1"),
+    ("here = %pwd\nx = 1", "# here = %pwd\nx = 1"),
+    ("%time x = 1", "x = 1"),
+    ("if x:\n    %prun y = 2", "if x:\n    y = 2"),
+    ("%time x = \\\n  1\n%prun -s time f()", "# %time x = \\\n# 1\n# %prun -s time f()"),
+    ("%timeit x = 2", "# %timeit x = 2"),
     ("torch.softmax?\nx = 1", "# torch.softmax?\nx = 1"),
     ("%%time\nx = 1", "# %%time\nx = 1"),
     ("%%bash\nls | wc", "# %%bash\n# ls | wc"),
@@ -52,7 +60,7 @@ def run(*cells: str, wanted: tuple[str, ...] = ()) -> tuple[dict, str]:
     ("%%writefile a.py\ndef f(): pass", "# %%writefile a.py\n# def f(): pass"),
 ])  # fmt: skip
 def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
-    """Magics, shell lines and questions are comments, on the lines they had; Python stays as it is."""
+    """Magics, shell lines and questions are comments, on the lines they had; Python, also what is timed, stays."""
     assert notebook_to_module.to_python(cell) == expected
     ast.parse(expected)
 
@@ -60,9 +68,23 @@ def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
 @pytest.mark.parametrize("source, expected", [
     ("!pip install torch\n\nx = 1\nif x:\n    %ls\n", "# !pip install torch\n\nx = 1\nif x:\n    pass  # %ls\n"),
     ("get_ipython().system('pip install torch')\nx = 1\n", "pass\nx = 1\n"),
-    ("gpu = !nvidia-smi\nx = 1\n", "# gpu = !nvidia-smi\nx = 1\n"),
+    ("gpu = !nvidia-smi\nx = 1\n", "gpu = []  # !nvidia-smi\nx = 1\n"),
+    ("%time x = 1\n", "x = 1\n"),
+    ("if 1:\n    get_ipython().run_line_magic('time', 'x = 1')\n", "if 1:\n    x = 1\n"),
+    ("get_ipython().run_cell_magic('time', '', 'x = 1\\nf(x)  # slow\\n')\n", "x = 1; f(x)\n"),
+    ("get_ipython().run_cell_magic('time', '', 'for x in y: f(x)')\n", "pass\n"),
+    ("y = get_ipython().run_line_magic('time', 'f(x)')\n", "y = []\n"),
+    ("get_ipython().run_line_magic('timeit', 'x = 1')\n", "pass\n"),
+    ("# In[3]:\ndisplay(x)\nif x:\n    display(f(x), x) ;\n", "# In[3]:\npass\nif x:\n    pass\n"),
+    (f"{COLABS}\n# %time x = 1\n# %ls\n# a comment\n", f"{COLABS}\nx = 1\n# %ls\n# a comment\n"),
+    (f"{COLABS}\n# %%time\n# def f():\n#   return 1\n#\n# # why\n\n# done\n",
+     f"{COLABS}\n# %%time\ndef f():\n  return 1\n\n# why\n\n# done\n"),
+    ("# %time x = 1\nx = 2\n", None),
+    ("display(x); y = f(x)\n", None),
+    ("from show import display\ndisplay(x)\n", None),
+    ("def f(display):\n    display(3)\n", None),
     ("torch.softmax?\nx = (1\n!= 2)\n", "# torch.softmax?\nx = (1\n!= 2)\n"),
-    ("files = get_ipython().getoutput('ls')\nx = 1\n", "pass\nx = 1\n"),
+    ("files = get_ipython().getoutput('ls')\nx = 1\n", "files = []\nx = 1\n"),
     ("x = (1\n!= 2)  # why?\n", None),
     ("if 1:\n    get_ipython().run_line_magic('ls', '')\n", "if 1:\n    pass\n"),
     ("def f():\n    return (7\n        % 4)\n", None),
@@ -71,7 +93,7 @@ def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     ("x = get_ipython().system\n", None),
 ])  # fmt: skip
 def test_a_file_that_was_saved_out_of_a_notebook_is_python_without_its_magics(source, expected):
-    """On the lines that they had, and that is noted; whatever else stands in a file stays as it is."""
+    """On the lines that they had, with what is timed, and that is noted; whatever else is in a file stays as it is."""
     notes: list[str] = []
 
     assert notebook_to_module.file_to_python(source, notes.append) == (expected or source)

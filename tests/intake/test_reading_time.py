@@ -26,7 +26,7 @@ from grader.intake.hand_in import read_hand_in
 from grader.intake.limits import MAX_FILES, MAX_UNPACKED_BYTES
 from grader.intake.match_lessons import LessonMatcher
 from grader.intake.name_patterns import NamePattern, original_names
-from grader.intake.notebook.notebook_to_module import to_source
+from grader.intake.notebook.notebook_to_module import file_to_python, to_source
 from grader.intake.roster import Roster
 from grader.intake.unique_ids import unique
 from grader.model import Course
@@ -104,13 +104,17 @@ def test_headers_of_a_tar(tmp_path, content, kind):
     assert hand_in.problem
 
 
-@pytest.mark.parametrize("line", [" " * 900_000, " \t" * 450_000 + "=", "a" * 900_000, "a " * 450_000, "a.?" * 300_000])
+@pytest.mark.parametrize("line", [
+    " " * 900_000, " \t" * 450_000 + "=", "a" * 900_000, "a " * 450_000, "a.?" * 300_000, "a" * 900_000 + "=!",
+    "%time" + " " * 900_000 + "\\", "display()" + " " * 900_000 + "x",
+])  # fmt: skip
 def test_a_long_line_of_a_notebook(line):
     """A cell that is no Python is read line by line; one line may be all that a notebook holds."""
     cells = [{"cell_type": "code", "source": line + "\nx = ["}]
     raw = json.dumps({"nbformat": 4, "metadata": {}, "cells": cells}).encode()
 
     in_time(lambda: to_source(raw))
+    in_time(lambda: file_to_python(f"{line}\n!ls\n"))
 
 
 @pytest.mark.parametrize("name", [

@@ -1,10 +1,11 @@
 """A notebook's code cells as one Python source. Nothing is run; outputs and text cells are ignored.
 
-Magics and shell lines become comments; `assemble_module.py` says what is taken of the rest.
+Magics and shell lines become comments, but for what `%time` runs; `join_cells.py` says what is taken of the rest.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections import Counter
@@ -12,15 +13,23 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from grader.intake.notebook.join_cells import as_module
-from grader.source.parse import parse
+from grader.source.parse import nodes_in, parse
+from grader.source.scopes import names_bound_by
 from grader.submission import MAX_BYTES
 
 # `%timeit f(x)`, `%%time`, `!pip install x`, `?help` at the start of a line; `% b` with a space is Python's modulo.
 _MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!(?!=)|\?)")
+_TIMED = re.compile(r"^(?P<indent>[ \t]*)%(?:time|prun)[ \t]+(?P<statement>[^ \t].*)")  # what it sets stays
 _ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\]][\w.,\[\] \t]*=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
+_LISTED = re.compile(r"^[ \t]*\w+[ \t]*=(?=[ \t]*!)")  # lines of what a shell prints
 _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
-_EXPORTED = re.compile(r"^(?P<indent>[ \t]*)(?:\w+ = )?get_ipython\(\)\.\w+\(.*\)[ \t]*$")  # as nbconvert writes it
-_MAYBE_EXPORTED = re.compile(r"^[ \t]*[!%]|=[ \t]*[!%]|\?[ \t]*$|get_ipython\(\)\.", re.MULTILINE)
+# as nbconvert writes it
+_EXPORTED = re.compile(r"^(?P<start>[ \t]*(?P<given>\w+ = )?)get_ipython\(\)\.(?P<call>\w+\(.*\))[ \t]*$")
+_SHOWN = re.compile(r"^(?P<start>[ \t]*)display\([^;]*\)(?:[ \t]*;)?[ \t]*$")  # known there without an import
+_COLABS = "# Commented out IPython magic to ensure Python compatibility.\n"
+_MAYBE_EXPORTED = re.compile(
+    rf"^[ \t]*(?:[!%]|display\()|=[ \t]*[!%]|\?[ \t]*$|get_ipython\(\)\.|^{_COLABS}", re.MULTILINE
+)
 _PYTHON_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun|check)\b")
 
 
@@ -123,14 +132,35 @@ def file_to_python(source: str, note: Callable[[str], None] = lambda text: None)
     """
     if not _MAYBE_EXPORTED.search(source):
         return source
-    lines, is_python = source.split("\n"), _is_python(source)
-    plain = lines if is_python else list(_without_magics(lines))
-    plain = [_EXPORTED.sub(r"\g<indent>pass", line) for line in plain]
-    left_out = next((old.strip() for old, new in zip(lines, plain, strict=True) if old != new), "")
-    if not left_out or not _is_python("\n".join(plain)):
+    lines = source.split("\n")
+    plain = list(_uncommented(lines)) if _COLABS in source else lines
+    plain = plain if _is_python("\n".join(plain)) else list(_without_magics(plain))
+    plain = [_EXPORTED.sub(_run_by, line) for line in plain]
+    if not any("display" in names_bound_by(node) for node in nodes_in(*_statements("\n".join(plain)))):
+        plain = [_SHOWN.sub(r"\g<start>pass", line) for line in plain]
+    changed = next((old.strip() for old, new in zip(lines, plain, strict=True) if old != new), "")
+    if not changed or not _is_python("\n".join(plain)):
         return source
-    note(f"It was saved out of a notebook: {left_out[:60]} and the like were left out.")
+    note(f"It was saved out of a notebook: {changed[:60]} and the like were left out, but for what they run.")
     return "\n".join(plain)
+
+
+def _uncommented(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines with the Python that Colab has made a comment because of its magic, in a line or a whole cell."""
+    in_cell = False
+    for line in lines:
+        in_cell = line.startswith("#") and (in_cell or _PYTHON_CELL_MAGIC.match(line[2:]) is not None)
+        yield line[2:] if in_cell or (line.startswith("#") and _TIMED.match(line[2:])) else line
+
+
+def _run_by(exported: re.Match[str]) -> str:
+    """Return what stands for a call of IPython's: what it times, if that is simple, else nothing; a list is empty."""
+    match _statements(exported["call"]):
+        case [ast.Expr(ast.Call(args=[ast.Constant("time" | "prun"), *_, ast.Constant(str(code))]))]:
+            line = "; ".join(map(ast.unparse, _statements(code)))
+            if line and not exported["given"] and "\n" not in line:
+                return exported["start"] + line
+    return exported["start"] + ("[]" if exported["given"] else "pass")
 
 
 def _is_python(code: str) -> bool:
@@ -139,6 +169,10 @@ def _is_python(code: str) -> bool:
     except SyntaxError:
         return False
     return True
+
+
+def _statements(code: str) -> list[ast.stmt]:
+    return parse(code).body if _is_python(code) else []
 
 
 def _without_magics(lines: Sequence[str]) -> Iterator[str]:
@@ -151,7 +185,11 @@ def _without_magics(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _without_magic(line: str) -> str:
-    """Return a magic line as a comment; where it is indented, `pass` keeps its block from being empty."""
+    """Return a magic line as a comment, but for what it times; indented, `pass` keeps its block from being empty."""
+    if (timed := _TIMED.match(line)) and _is_python(timed["statement"]):
+        return timed["indent"] + timed["statement"]
+    if listed := _LISTED.match(line):
+        return f"{listed[0]} []  # {line[listed.end() :].strip()}"
     found = _MAGIC.match(line) or _ASSIGNED.match(line) or _HELP.match(line)
     if not found:
         return line
