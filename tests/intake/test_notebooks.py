@@ -172,6 +172,19 @@ def test_what_the_functions_need_is_run():
     assert names["f"]() == ([0, 2, 4], [7], {"a": 1, "b": 2}, 5, 9, 4, "inner", 8, 1, 2, names["sink"])
 
 
+@pytest.mark.parametrize("call", ["fill(table)", "fill(to=table, by=1)", "fill(table, print('tried') or 1)"])
+def test_a_table_that_a_function_fills_is_full(call):
+    """What a call puts into its argument is there; a call that only reads it, or is of another table, is not run."""
+    names, said = run(
+        "table = {}\nother = {}\ndef tell(it): print(it.get(1))",
+        "def fill(to, by=1):\n    for i in range(3): to[i] = i * by",
+        f"{call}\nfill(other, print('run'))\ntell(table)\nprint(table)\nprint(tell, len(table))",
+        "def f(i): return table[i]",
+    )
+
+    assert names["f"](2) == 2 and said == ("tried\n" if "tried" in call else "")
+
+
 def test_names_of_a_functions_own_need_nothing():
     """A demonstration that sets `x` is not needed by a function with a local `x`."""
     names, out = run("x = print('run')\nq = print('run')", "def f(x, *q, **k):\n    y = [x for x in q]\n    return y")

@@ -83,21 +83,17 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
     So are those that set one of the *wanted* names, where nothing defines it: what it is made of is not known. Where
     something does, what else sets it below is left out: a function reads what defines it, and no trial of that.
     """
-    declared = {
-        node.name: {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
-        for unit in units
-        for node in unit.statements
-        if isinstance(node, ast.FunctionDef)
-    }
     setters: dict[str, list[Unit]] = defaultdict(list)
     later: dict[str, list[Unit]] = {}  # by a wanted name that is defined: what sets it below
     waiting: list[Unit] = []
-    given = GivenCallables([node for unit in units for node in unit.statements if isinstance(node, Definition)], wanted)
+    definitions = [node for unit in units for node in unit.statements if isinstance(node, Definition)]
+    changes = {node.name: _changes(node) for node in definitions if isinstance(node, ast.FunctionDef)}
+    given = GivenCallables(definitions, wanted)
     for unit in units:
         unit.names_callables = all([given.defines(node) for node in unit.statements])
         defines = unit.names_callables or any(map(_defines, unit.statements))
         for node in unit.statements:
-            for name in _set_names(node, declared):
+            for name in _set_names(node, changes):
                 is_trial = name in later and not defines and name in module_names(node).assigned
                 (later if is_trial else setters)[name].append(unit)
         if defines:
@@ -143,19 +139,30 @@ def _calls(unit: Unit, name: str) -> bool:
     return any(isinstance(func, ast.Name) and func.id == name for func in calls)
 
 
+def _changes(node: ast.FunctionDef) -> tuple[set[str], list[str]]:
+    """Return the names of the module that a function sets, and its parameters, "" for one that it puts nothing into."""
+    declared = {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
+    changed = changed_names(node)
+    return declared, [arg.arg if arg.arg in changed else "" for arg in (*node.args.posonlyargs, *node.args.args)]
+
+
 def _called_function(node: ast.stmt) -> str:
     """Return the name of the function if a statement only calls one; else an empty string."""
     call = node.value if isinstance(node, ast.Expr) else None
     return call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
 
 
-def _set_names(node: ast.stmt, declared: dict[str, set[str]]) -> set[str]:
-    """Return the names that a statement sets, or whose value it may change."""
+def _set_names(node: ast.stmt, changes: dict[str, tuple[set[str], list[str]]]) -> set[str]:
+    """Return the names that a statement sets, or whose value it may change; *changes* are those of functions."""
     if isinstance(node, Definition | Import):
         return set()
-    names = set(declared.get(_called_function(node), ()))
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-        names |= {root_name(node.value.func)}  # table.append(1)
+    names = set[str]()
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call, (declared, changed) = node.value, changes.get(_called_function(node), (set(), []))
+        given = [*zip(changed, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
+        names = declared | {root_name(value) for parameter, value in given if parameter and parameter in changed}
+        if isinstance(call.func, ast.Attribute):
+            names |= {root_name(call.func)}  # table.append(1)
     return (names | module_names(node).assigned | changed_names(node)) - {""}
 
 
