@@ -136,9 +136,13 @@ def test_a_newer_course_is_mentioned(workspace):
     assert "learn start" in learn(cwd=workspace).stdout
 
 
-def test_a_folder_that_was_deleted_is_said_plainly(tmp_path):
+RUN = "import sys; sys.argv[1:] = ['run', '/', '--out', '/x']; from grader.cli.grader.group import main; main()"
+
+
+@pytest.mark.parametrize("start", [START, RUN])
+def test_a_folder_that_was_deleted_is_said_plainly(tmp_path, start):
     """A command called in a folder that is gone says so, without a traceback."""
-    gone = f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); {START}"
+    gone = f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); {start}"
     done = run_code(gone, tmp_path)
 
     assert done.returncode == 2

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from grader.cli.context import load_course, short_path
+from grader.cli.context import current_folder, load_course, short_path
 from grader.cli.grader.options import GroupedCommand, options
 from grader.cli.grader.progress import make_progress
 from grader.cli.grader.run_result import MAX_NAMES, print_result, some_names
@@ -103,6 +103,7 @@ def _read_paths(ctx: click.Context, paths: tuple[Path, ...], options: dict[str, 
 
     Its rule, by which lessons count, is returned, too.
     """
+    current_folder()  # grading processes begin in it
     *assignment, submissions = paths or (None,)
     if submissions is None or len(assignment) > 1:
         raise click.UsageError("Name the submissions: a folder, a .zip or a list of clones.", ctx=ctx)
