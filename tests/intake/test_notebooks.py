@@ -345,6 +345,13 @@ def test_texts_name_the_cell_in_place_of_the_module():
     assert CellPlaces("def f(): pass").tell_in(told, "work.ipynb") == told
 
 
+def test_an_elif_of_any_length_is_read():
+    """However many assignments it chooses between; beyond what Python compiles, its cell is left out."""
+    for length in (100, 600, 700, 800, 900, 1000):
+        source, _ = converted("def f(x): return x", "if f: f = f\n" + "elif f: f = f\n" * length)
+        assert "def f(x)" in source
+
+
 def test_too_much_code_is_too_large_a_source():
     """A notebook with more code than a Python file may have is treated as such a file; a long notebook is not."""
     assert len(converted("x = 1\n" * (MAX_BYTES // 6 + 1))[0]) == MAX_BYTES + 1

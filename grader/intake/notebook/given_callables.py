@@ -31,9 +31,15 @@ class GivenCallables:
 
     def defines(self, node: ast.stmt) -> bool:
         """Return True if a statement does so, or chooses between such."""
+        try:
+            return self._defines(node)
+        except RecursionError:  # a thousand times `elif`
+            return False
+
+    def _defines(self, node: ast.stmt) -> bool:
         if isinstance(node, ast.If):
             chosen = [part for part in (*node.body, *node.orelse) if not isinstance(part, ast.Pass)]
-            return bool(chosen) and all(map(self.defines, chosen))
+            return bool(chosen) and all(map(self._defines, chosen))
         given = list(given_values(node))
         self._callable |= {name for name, value in given if self._is_callable(value, name)}
         self._tables |= {name for name, value in given if _items(value) and all(map(self._is_callable, _items(value)))}
