@@ -71,17 +71,18 @@ class Judge:
         asks_ahead: What the checks ask is sent with the message that loads a submission, as in a batch. It is recorded
             when a lesson is examined first, which does not pay for a single submission.
         kept: Where the fingerprints of known mistakes are kept between commands, if they are.
+        on_score: Takes the score where it is known before the mistakes are.
     """
 
     def __init__(
         self, course: Course, answers: CourseAnswers, runner: CheckRunner, launcher: Launcher, device: str = "cpu"
     ) -> None:
         self.course, self.answers, self.runner = course, answers, runner
-        self.launcher, self.device = launcher, device
-        self.workers = Workers(launcher)
+        self.launcher, self.device, self.workers = launcher, device, Workers(launcher)
         self.next_lessons: Collection[str] | None = None
         self.asks_ahead = False
         self.kept: KeptFingerprints | None = None
+        self.on_score: Callable[[float | None], object] = lambda _: None
         self._lesson_checks: dict[str, LessonChecks] = {}
         self._diagnosticians: dict[str, dict[str, Diagnostician]] = {}
         self._fixed: dict[str, LessonChecks] = {}
@@ -218,8 +219,7 @@ class Judge:
         if self.answers.release or not lesson.pictures_path.is_file():
             return
         loaded.expect_small_calls()
-        reference = self.answers.load(lesson).twin()
-        yield from draw_pictures(lesson, loaded.live_subject, reference, self.course.arrays)
+        yield from draw_pictures(lesson, loaded.live_subject, self.answers.load(lesson).twin(), self.course.arrays)
 
     def _add_pictures(self, pictures: list[Picture], lesson: Lesson, loaded: LoadedSubmission) -> None:
         """Add those of a submission; whatever comes of that changes no verdict."""
@@ -269,6 +269,7 @@ class Judge:
         unnamed = [name for name, mistake in failures.items() if mistake is None]
         if unnamed:
             self.launcher.fork_ahead()  # in it the line is looked for
+            self.on_score(feedback.score_of(results))
         evidence: dict[str, Diagnosis | LearnerError] = {}
         for name in unnamed:
             named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}

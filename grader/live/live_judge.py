@@ -21,8 +21,10 @@ Made = TypeVar("Made")
 class LiveJudge:
     """A judge whose examinations end when `overtake` is called; a context of the main thread."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, on_score: Callable[[float | None], object] = lambda _: None) -> None:
+        """Take a judge; *on_score* takes each score that is known before the mistakes are."""
         self._judge = judge
+        judge.on_score = on_score
         judge.asks_ahead = True
         judge.keep_fingerprints()
         self._is_examining = self._was_overtaken = False

@@ -186,6 +186,12 @@ def test_a_newer_save_overtakes_code_that_does_not_end(tmp_path: Path) -> None:
     assert "did not finish" not in seen
 
 
+def test_a_score_is_shown_while_its_mistake_is_looked_for(workspace: Path, watching: Watching) -> None:
+    """The verdict comes behind it, with the same score."""
+    answer(workspace, "argmax_2d", WRONG.replace("argmax()", "argmin()"))
+    watching.wait_for(r"\b([\d.]+) / 10, looking for the mistake[\s\S]*\n[^\n]*\b\1 / 10[\s\S]*of 2 solved")
+
+
 def test_what_names_a_mistake_is_found_while_nobody_saves(workspace: Path, tmp_path: Path) -> None:
     """After a verdict the answers of all known mistakes are found and kept: the next one is named without waiting."""
     answer(workspace, "argmax_2d", WRONG)

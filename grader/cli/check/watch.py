@@ -89,11 +89,13 @@ class _Watch:
     pages: list[str] = field(default_factory=list)  # what a key has put in the verdict's place; the first is shown
     paged: str = ""  # that key
     is_judged: bool = True  # else what was saved last was overtaken
+    is_scored: bool = False  # what is judged now: it is its mistakes that are looked for
 
     def run_until_quit(self) -> None:
         """Judge what is saved, and answer keys."""
         self.screen = Screen() if has_reader() and os.environ.get("TERM") != "dumb" else None
         self.keyboard = Keyboard(self._take_key)
+        self.work.on_score = self._show_score
         put("Starting the judge ...")
         self.work.judge_saves(self._drive, lambda lesson: self.follows or lesson is self.lesson)
 
@@ -149,6 +151,7 @@ class _Watch:
 
     def _examine(self) -> None:
         """Judge the lesson's file as it is now, unless a newer save overtakes that, and show what was shown of it."""
+        self.is_scored = False
         self._draw(working="checking ...")
         with self._explaining_the_wait():
             self.is_judged = self.work.examine(self.lesson)
@@ -166,13 +169,18 @@ class _Watch:
             return
         seconds = self.work.run.context.course.limits_for(self.lesson).call_seconds
         says = f"checking ... still running: one call may take {seconds:g} s"
-        timer = threading.Timer(PATIENT_SECONDS, self._draw, [says])
+        timer = threading.Timer(PATIENT_SECONDS, lambda: None if self.is_scored else self._draw(says))
         timer.start()
         try:
             yield
         finally:
             timer.cancel()
             timer.join()  # or it could draw over the verdict
+
+    def _show_score(self, score: float | None) -> None:
+        """Show a score while what was wrong is still looked for."""
+        self.is_scored = True
+        self._draw(working=f"{score_text(score)} / 10, looking for the mistake ...")
 
     def _text(self, verbose: bool = False, rows: int = 0) -> str:
         """Return the verdict; in short, within so many rows, if they are known."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import queue
 import signal
 import webbrowser
+from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +17,7 @@ from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option
 from grader.model import Lesson
 from grader.terminal.console import has_screen, put, wrap
+from grader.terminal.text import score_text
 
 if TYPE_CHECKING:
     from grader.web.feed import Feed
@@ -80,7 +82,9 @@ def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
             continue
         name, lesson = waiting.popitem()
         version = {"version": current_version(workspace.exercise_path(lesson))}
-        feed.publish(name, {"state": "working", **version})
+        working = {"state": "working", **version}
+        work.on_score = partial(_publish_score, feed, name, working)
+        feed.publish(name, working)
         if work.examine(lesson):
             event = verdict_event(lesson, work.verdicts.get(name), work.before.get(name), work.troubles.get(name, ""))
             event |= version
@@ -94,6 +98,10 @@ def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
                 feed.publish(name, event | {"shapes": shapes})
         else:
             waiting = {name: lesson, **waiting}
+
+
+def _publish_score(feed: Feed, name: str, working: dict[str, Any], score: float | None) -> None:
+    feed.publish(name, working | {"score": score_text(score)})
 
 
 def _take(work: LiveWork, wait: bool) -> list[tuple[str, Lesson]]:

@@ -10,7 +10,7 @@ const WORDS = { new: "The exercise is empty: write it, and save it", waiting: "S
 
 function show(event) {
   work.dataset.state = event.state;
-  state.textContent = WORDS[event.state] ?? "";
+  state.textContent = event.score ? `${event.score} / 10, looking for the mistake …` : WORDS[event.state] ?? "";
   for (const each of [verdict, pictures]) each.classList.toggle("old", event.state === "working");
   if (event.pictures !== undefined && event.pictures !== drawn) {
     drawn = event.pictures;
