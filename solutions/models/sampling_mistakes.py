@@ -66,6 +66,9 @@ mistake("gn-softmax-batch", "Both softmaxes run over the batch: the texts compet
 mistake("gn-overflow", "You take exp of the logits as they are: exp(1000) is inf, all of exp(−1000) is 0, and the "
         "quotient is NaN.", "Use `torch.softmax`, or subtract the largest logit of the row first: it cancels.",
         normalise=share("scaled.exp()"))
+mistake("gn-global-max", "You subtract the largest logit of the whole batch: a row far below it underflows to 0/0.",
+        "Subtract each row's own: `amax(dim=-1, keepdim=True)`.",
+        normalise=share("(scaled - scaled.max()).exp()"))
 mistake("gn-no-softmax", "You return logits: they may be negative, and do not sum to 1.",
         "Take the softmax of what is kept.", give="scaled")
 mistake("gn-log-probs", "You return the logarithms of the probabilities.", "Return the probabilities themselves.",
