@@ -194,7 +194,8 @@ encoder.include("../core/block", words=HERE, only=("at-no-scale", "bl-wrong-acti
 encoder.include("../core/block", words=HERE, alone=True, only=(
     f"bl-no-residual-attn{PRE}", f"bl-no-residual-ffn{PRE}", "hd-split-view", "at-mask-after-softmax",
     "at-mask-as-zero-score", "at-mask-added-bool",
-    f"bl-no-attention{PRE}", "bl-residual-from-norm (Both sums take)", f"bl-parallel{PRE}", "bl-no-activation",
+    f"bl-no-attention{PRE}", f"bl-parallel{PRE}", "bl-no-activation", "bl-residual-from-norm (Both sums take)",
+    "bl-residual-from-norm (The first sum takes)", "bl-residual-from-norm (The second sum takes)",
     "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias",
     "at-scale-d-model", "at-softmax-queries", "hd-merge-no-transpose", "bl-no-output-projection (never made)",
     "bl-wrong-activation (SiLU (Swish))",
