@@ -119,6 +119,18 @@ def test_what_is_no_notebook_is_said(raw, says):
         notebook_to_module.to_source(raw)
 
 
+@pytest.mark.parametrize("cells, gives", [
+    (["def f(x):\n    if x:\n        display(x, f(0))\n    display('f')\n    return x"], 3),
+    (["def show(x):\n    display(x)", "def f(x):\n    show(x)\n    return x"], 3),
+    (["def display(x):\n    x.append(1)", "def f(x):\n    x = [x]\n    display(x)\n    return x"], [3, 1]),
+    (["def f(x):\n    return max(\n        x,\n        len('display(x)')\n    )"], 10),
+    (["display(3\n", "def f(x):\n    display(x)\n    return x"], 3),
+])  # fmt: skip
+def test_a_function_of_a_notebook_may_show_what_it_makes(cells, gives):
+    """What it calls `display` for is left out there too, unless the notebook has a function of that name."""
+    assert run(*cells)[0]["f"](3) == gives
+
+
 # --- what is taken ----------------------------------------------------------------------------------------------------
 
 

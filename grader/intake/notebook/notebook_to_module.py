@@ -51,7 +51,7 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wante
     cells = [_code(cell) for cell in found]
     if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
         return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
-    return as_module([to_python(code) for code in cells], _name_cells(found), note, wanted)
+    return as_module(_without_shown([to_python(code) for code in cells]), _name_cells(found), note, wanted)
 
 
 def code_cells(raw: bytes) -> list[str]:
@@ -135,14 +135,21 @@ def file_to_python(source: str, note: Callable[[str], None] = lambda text: None)
     lines = source.split("\n")
     plain = list(_uncommented(lines)) if _COLABS in source else lines
     plain = plain if _is_python("\n".join(plain)) else list(_without_magics(plain))
-    plain = [_EXPORTED.sub(_run_by, line) for line in plain]
-    if not any("display" in names_bound_by(node) for node in nodes_in(*_statements("\n".join(plain)))):
-        plain = [_SHOWN.sub(r"\g<start>pass", line) for line in plain]
+    plain = _without_shown(["\n".join(_EXPORTED.sub(_run_by, line) for line in plain)])[0].split("\n")
     changed = next((old.strip() for old, new in zip(lines, plain, strict=True) if old != new), "")
     if not changed or not _is_python("\n".join(plain)):
         return source
     note(f"It was saved out of a notebook: {changed[:60]} and the like were left out, but for what they run.")
     return "\n".join(plain)
+
+
+def _without_shown(texts: Sequence[str]) -> list[str]:
+    """Leave out what `display` shows, unless one of these texts of the same program gives that name a value."""
+    trees = [_statements(text) if "display" in text else [] for text in texts]
+    if any("display" in names_bound_by(node) for tree in trees for node in nodes_in(*tree)):
+        return list(texts)
+    made = ["\n".join(_SHOWN.sub(r"\g<start>pass", line) for line in text.split("\n")) for text in texts]
+    return [new if new == old or _is_python(new) else old for old, new in zip(texts, made, strict=True)]
 
 
 def _uncommented(lines: Sequence[str]) -> Iterator[str]:
