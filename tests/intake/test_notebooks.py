@@ -249,6 +249,7 @@ def mine(x): return x + 1
     "f = Mine()", "f = make(1)", "f = around(f)", "f = around(lambda x: x)", "f, old = mine, f", "f: object = mine",
     "if True:\n    f = mine\nelse:\n    pass", "both = {'a': f, 'b': mine}\nf = both['b']", "f = mine if 1 else f",
     "f = Mine().forward", "own = Mine()\nf = own.forward", "own = Mine()\nf = own", "f = functools.partial(max, 4)",
+    "class Other(Mine): pass\nf = Other()", "class Given(Base):\n    forward = Mine.forward\nf = Given()",
 ])  # fmt: skip
 def test_what_the_last_cell_leaves_is_the_function(cell):
     """A wanted function that is given anew below its definition is the new one, as where all cells are run in turn."""
@@ -262,7 +263,8 @@ def test_what_the_last_cell_leaves_is_the_function(cell):
 @pytest.mark.parametrize("cell, is_told", [
     ("f = f(3)", False), ("for x in [1]:\n    f = f(x)", False), ("f = mine(3)", True), ("f = print('tried')", True),
     ("f, y = around(f), mine(3)", True), ("f = abs", True), ("if y:\n    f = mine\n    print('tried')", True),
-    ("f = abs\ndef f(x): return x", False),
+    ("f = abs\ndef f(x): return x", False), ("class Some(dict): pass\nf = Some(x=3)", True),
+    ("class Set(str):\n    def __len__(self): return 3\nclass Part(Set): pass\nf = Part()", True),
 ])  # fmt: skip
 def test_what_may_be_a_trial_leaves_the_function_as_it_is_defined(cell, is_told):
     """Another function that uses it has the defined one, too; where no call of it is seen, that is told."""
@@ -272,6 +274,14 @@ def test_what_may_be_a_trial_leaves_the_function_as_it_is_defined(cell, is_told)
     assert names["f"](3) == names["g"](3) == 3 and said == ""
     told = "The definition of `f` was judged; what code cell 3 gives that name was not."
     assert (told in converted(*cells, wanted=("f", "g"))[1]) == is_told
+
+
+@pytest.mark.parametrize(
+    "base", ["nn.Module", "torch.nn.modules.Linear", "Module", "n.Sequential", "Generic[T], nn.ReLU"]
+)
+def test_an_object_of_a_layer_of_torch_is_what_the_last_cell_leaves(base):
+    """Its class has the method that calls it from torch, under whatever name that was imported."""
+    assert "f = Mine()" in converted("def f(x): return x", f"class Mine({base}): pass\nf = Mine()", wanted=("f",))[0]
 
 
 def test_own_definitions_go_before_imported_ones():

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from grader.source.scopes import Definition, Scope
+
+CALLED = frozenset({"__call__", "forward"})
+_LAYER = re.compile(r"(?:^|\.)(?:nn\.[\w.]+|Module|Sequential)$")  # a base of torch's
 
 
 class GivenCallables:
@@ -24,7 +28,9 @@ class GivenCallables:
         self._plain_makers = {"partial", "functools.partial"}
         self._plain_makers |= {name for name, methods in self._methods.items() if "__call__" in methods}
         self._makers = set(self._plain_makers)
-        self._makers |= {node.name for node in definitions if isinstance(node, ast.ClassDef) and node.bases}
+        for node in definitions:
+            if isinstance(node, ast.ClassDef) and self._makes_callables(node):
+                self._makers.add(node.name)
         for node in definitions:
             if not isinstance(node, ast.ClassDef) and self._returns_callable(node):
                 self._makers.add(node.name)
@@ -69,6 +75,12 @@ class GivenCallables:
             case ast.Subscript(ast.Name(table)):
                 return table in self._tables
         return self._is_plain(value)
+
+    def _makes_callables(self, node: ast.ClassDef) -> bool:
+        """Return True for a class whose objects can be called, by a method of its own or a base's."""
+        names = _methods(node).union(name for part in node.body for name, _ in given_values(part))
+        bases = [ast.unparse(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
+        return not names.isdisjoint(CALLED) or any(base in self._makers or _LAYER.search(base) for base in bases)
 
     def _returns_callable(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         own = list(_own_nodes(node))
