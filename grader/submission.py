@@ -34,7 +34,7 @@ _PACKAGE_NAMES = frozenset({
 })
 # fmt: on
 
-_RESERVED = sys.stdlib_module_names | _PACKAGE_NAMES | _OUR_NAMES
+RESERVED = sys.stdlib_module_names | _PACKAGE_NAMES | _OUR_NAMES
 
 # PEP 263, of which we take the encodings that old editors write; others can be slow to decode on purpose.
 _CODING_COMMENT = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
@@ -176,7 +176,7 @@ class _Siblings:
         file = next((found for folder in self._folders if is_file(found := folder / f"{name}.py")), None)
         if file is None:
             self._note_track(name, rest)
-        elif name in _RESERVED:
+        elif name in RESERVED:
             self._note_reserved(name, file)
         elif name not in self.found:
             return self._keep(name, file)

@@ -16,7 +16,7 @@ from grader.intake.name_patterns import UNDECIDED, choice_note
 from grader.model import Course, Lesson
 from grader.source.parse import parse
 from grader.source.scopes import module_names
-from grader.submission import ARTEFACT_SUFFIX, imported_modules
+from grader.submission import ARTEFACT_SUFFIX, RESERVED, imported_modules
 
 Body: TypeAlias = "tuple[str | Body, ...]"
 
@@ -143,8 +143,9 @@ class LessonMatcher:
             return []
         wanted = {function.name for function in lesson.functions}
         known = [_definitions(self.sources[path], wanted) for path in chosen]
-        imported = {f"{name.split('.')[-1]}.py" for path in chosen for name in imported_modules(self.sources[path])}
-        others = [path for path in others if PurePosixPath(path).name not in imported]
+        imported = {name for path in chosen for name in imported_modules(self.sources[path])}
+        ends = tuple(f"/{name.replace('.', '/')}.py" for name in imported if name.partition(".")[0] not in RESERVED)
+        others = [path for path in others if not f"/{path}".endswith(ends)]
         others = [path for path in others if _definitions(self.sources[path], wanted) not in known]
         return [path for path in others if not self._is_empty(lesson, path)]
 

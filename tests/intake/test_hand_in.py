@@ -481,9 +481,13 @@ def test_another_answer_of_nearly_the_same_name_is_told_of(course, other, text, 
     ("from work import means\n" + SUMS, ["work.py"], 0),
     ("def load():\n    import core.work as own\n" + SUMS, ["core/work.py"], 0),
     ("import work\n" + SUMS, ["work.ipynb"], 1),
+    ("import torch.nn.functional as F\n" + SUMS, ["functional.py"], 1),
+    ("import math\n" + SUMS, ["math.py"], 1),
+    ("from new.work import means\n" + SUMS, ["old/work.py", "new/work.py"], 1),
 ])  # fmt: skip
 def test_only_a_module_that_is_imported_is_no_second_answer(course, text, others, told):
-    """A word of the file that is judged, in whatever place, and a file that is no Python, hide no other answer."""
+    """A word of the file that is judged, in whatever place, a file that is no Python, and a library's module of the
+    same name hide no other answer."""
     texts = {"broken.py": "def moving_average(x, window):\n    return ("}
     sources = {name: texts.get(name, SUMS.replace("return", "return 2 *")) for name in others}
     path, note = LessonMatcher(course, {"moving_average.py": text, **sources}).match(course.lessons["moving_average"])
