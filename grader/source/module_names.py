@@ -80,7 +80,7 @@ class ModuleNames:
         self._of_classes = {id(node) for node in class_statements(nodes)}
         self.only_named = modules_only_named(nodes, self._of_classes)
         self._decorators = decorators(nodes)
-        self.twice: set[str] = set()  # names that mean a module, and something else
+        self.twice: set[str] = set()  # names that mean a module, or a hiding place, and something else
         self.called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         self._nodes = nodes
         self.types = types_in_other_hands(nodes)
@@ -145,7 +145,7 @@ class ModuleNames:
 
     def _compare(self, local: str, path: str) -> None:
         known = self.paths.get(local, path)
-        if known != path and (is_module(known) or is_module(path)):
+        if known != path and (is_module(known) or is_module(path) or used_place(known) != used_place(path)):
             self.twice.add(local)
 
     def _note_alias(self, node: ast.AST) -> None:

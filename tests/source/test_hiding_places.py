@@ -68,6 +68,10 @@ def find(source, siblings=None):
 
 
 HIDDEN = {
+    "what sets any name, under a harmless one": "from torch import exp as e\n"
+    "from unittest.mock import patch as e\nclass A:\n    f = e(input())\nA()\n",
+    "what sets any name, as a base": "from unittest import TestCase as T\nfrom unittest.mock import Mock as T\n"
+    "class A(T):\n    pass\nA(input())\n",
     "names of arguments that stand nowhere": "class P:\n    def __init__(self, **sizes):\n"
     "        for name, size in sizes.items():\n            setattr(self, name, size)\nP(**{input(): 1})\n",
     "a layer's name that is bound again": "import torch\nfrom torch import nn\ndef f(other):\n    b = nn.Module()\n"
