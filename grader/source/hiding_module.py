@@ -30,6 +30,7 @@ from grader.source.module_names import ModuleNames, attributes_of
 from grader.source.modules_in_hands import DATACLASS, names_in_other_hands
 from grader.source.own_classes import (
     BASES,
+    MARKS_OF_TESTS,
     TEST_CASE,
     Function,
     begins_with_a_text,
@@ -41,7 +42,7 @@ from grader.source.own_classes import (
     told_texts,
 )
 from grader.source.parse import MAX_CACHED_CHARS
-from grader.source.scopes import function_scopes, names_bound_by
+from grader.source.scopes import Definition, function_scopes, names_bound_by
 
 
 class HidingModule(ModuleNames):
@@ -244,6 +245,12 @@ class HidingModule(ModuleNames):
         return {id(base) for node in self._nodes if isinstance(node, ast.ClassDef) for base in node.bases}
 
     @cached_property
+    def _all_decorators(self) -> set[int]:
+        """Where the decorators of functions and classes stand, called or not."""
+        found = (each for node in self._nodes if isinstance(node, Definition) for each in node.decorator_list)
+        return {id(each.func if isinstance(each, ast.Call) else each) for each in found}
+
+    @cached_property
     def _local_uses(self) -> set[int]:
         """Where a function reads what it binds itself: a number called `m`, in a file that imports math as m."""
         return {id(use) for scope in function_scopes(self.tree) for use in scope.local_uses(self._path)}
@@ -253,6 +260,8 @@ class HidingModule(ModuleNames):
         path = "" if id(node) in self.harmless else self._path(node)
         # in other hands it may do more; an object of it can no more than one of a class that is derived from it
         if path in BASES and (id(node) in self._bases or (path == TEST_CASE and id(node) in self.called)):
+            return ""
+        if path in MARKS_OF_TESTS and id(node) in self._all_decorators and self._foreign(node):
             return ""
         if path and isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) and isinstance(node, ast.Attribute):
             return "" if path.startswith("torch.backends.") else path  # what a library has is made another: no setting

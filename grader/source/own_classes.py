@@ -24,6 +24,8 @@ BASES = frozenset({
     "torch.utils.data.IterableDataset", "typing.Generic", "typing.NamedTuple", "typing.Protocol", "typing.TypedDict",
     TEST_CASE,
 })  # fmt: skip
+# As decorators: they mark a function or class by attributes of these names, and call neither.
+MARKS_OF_TESTS = frozenset(f"unittest.{name}" for name in ("expectedFailure", "skip", "skipIf", "skipUnless"))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is
 ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})

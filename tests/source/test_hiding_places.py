@@ -347,6 +347,10 @@ INNOCENT = {
     "tests of unittest": "import unittest, torch\nfrom unittest import TestCase\nclass T(unittest.TestCase):\n"
     "    def test_sum(self):\n        pass\nclass U(TestCase):\n    def test_same(self):\n"
     "        x = torch.ones(2)\n        self.assertTrue(torch.equal(softmax(x), torch.softmax(x, -1)))\n",
+    "tests of unittest that are skipped": "import torch, unittest\nfrom unittest import skip\n"
+    "@unittest.skipUnless(torch.cuda.is_available(), 'no GPU')\nclass T(unittest.TestCase):\n"
+    "    @skip('later')\n    def test_sum(self):\n        pass\n    @unittest.skipIf(1, reason='x')\n"
+    "    @unittest.expectedFailure\n    def test_same(self):\n        pass\n",
     "a check of unittest within the answer": "from unittest import TestCase\ncheck = TestCase()\n"
     "def softmax(x, dim=-1):\n    check.assertEqual(x.ndim, 2)\n    return x\n",
     "its own class": "def softmax(x, dim=-1):\n    y = map(lambda each: type(each), [x])\n"
@@ -394,6 +398,23 @@ def test_a_class_of_unittest_that_is_no_base_hides_a_call():
     assert (
         find("from unittest import mock\ndef softmax(x, dim=-1):\n    return mock.patch(x)\n").name == "unittest.mock"
     )
+
+
+@pytest.mark.parametrize("source, name", [
+    ("@(d := unittest.skip('x'))\ndef g():\n    pass\n", "unittest.skip"),
+    ("@unittest.skip('x').f\ndef g():\n    pass\n", "unittest.skip"),
+    ("g = unittest.skipIf(0, 'x')(f)\n", "unittest.skipIf"),
+    ("@unittest.skip(torch.nn)\ndef g():\n    pass\n", "torch.nn itself"),
+    ("@unittest.skip(torch.softmax)\ndef g():\n    pass\n", "softmax"),
+    ("from mine import skip\nfrom unittest import skip\n@skip('x')\ndef g():\n    pass\n", "unittest.skip"),
+    ("from unittest import skip\nfrom mine import *\n@skip('x')\ndef g():\n    pass\n", "unittest.skip"),
+])  # fmt: skip
+def test_what_marks_a_test_hides_nothing_as_a_decorator_alone(source, name):
+    """In other hands, or under a name that another file gives, too, it may be anything; its arguments are read."""
+    siblings = {"mine": ("mine.py", "from unittest.mock import patch as skip\n")}
+    call = find(f"import torch, unittest\n{source}def softmax(x, dim=-1):\n    return g(x)\n", siblings)
+
+    assert call is not None and call.name == name
 
 
 @pytest.mark.parametrize("case", PUT_IN)
