@@ -80,6 +80,8 @@ def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     (f"{COLABS}\n# %%time\n# def f():\n#   return 1\n#\n# # why\n\n# done\n",
      f"{COLABS}\n# %%time\ndef f():\n  return 1\n\n# why\n\n# done\n"),
     ("# %time x = 1\nx = 2\n", None),
+    (f"{COLABS}\n# %matplotlib inline\nx = 2\n\n# why?\n# %time x = 1\n# %%time\n# x = 3\n", None),
+    (f"{COLABS}\nx = 2\n# %time y = x\n\n# %time x = 1\n", f"{COLABS}\nx = 2\ny = x\n\n# %time x = 1\n"),
     ("display(x); y = f(x)\n", None),
     ("from show import display\ndisplay(x)\n", None),
     ("def f(display):\n    display(3)\n", None),

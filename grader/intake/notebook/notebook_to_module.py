@@ -154,10 +154,12 @@ def _without_shown(texts: Sequence[str]) -> list[str]:
 
 def _uncommented(lines: Sequence[str]) -> Iterator[str]:
     """Yield lines with the Python that Colab has made a comment because of its magic, in a line or a whole cell."""
-    in_cell = False
+    below = in_cell = False
     for line in lines:
-        in_cell = line.startswith("#") and (in_cell or _PYTHON_CELL_MAGIC.match(line[2:]) is not None)
-        yield line[2:] if in_cell or (line.startswith("#") and _TIMED.match(line[2:])) else line
+        below = line == _COLABS.rstrip() or (below and line != "")  # Colab's own words stand above it
+        made = line[2:] if below and line.startswith("#") else ""
+        in_cell = line.startswith("#") and (in_cell or _PYTHON_CELL_MAGIC.match(made) is not None)
+        yield line[2:] if in_cell or _TIMED.match(made) else line
 
 
 def _run_by(exported: re.Match[str]) -> str:
