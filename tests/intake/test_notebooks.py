@@ -52,6 +52,7 @@ COLABS = "# Commented out IPython magic to ensure Python compatibility."
     ("%time x = 1", "x = 1"),
     ("if x:\n    %prun y = 2", "if x:\n    y = 2"),
     ("%time x = \\\n  1\n%prun -s time f()", "# %time x = \\\n# 1\n# %prun -s time f()"),
+    ("%%timeit -n 3\nx = 1", "# %%timeit -n 3\n# x = 1"),
     ("%timeit x = 2", "# %timeit x = 2"),
     ("torch.softmax?\nx = 1", "# torch.softmax?\nx = 1"),
     ("%%time\nx = 1", "# %%time\nx = 1"),
@@ -284,6 +285,16 @@ def test_what_may_be_a_trial_leaves_the_function_as_it_is_defined(cell, is_told)
 def test_an_object_of_a_layer_of_torch_is_what_the_last_cell_leaves(base):
     """Its class has the method that calls it from torch, under whatever name that was imported."""
     assert "f = Mine()" in converted("def f(x): return x", f"class Mine({base}): pass\nf = Mine()", wanted=("f",))[0]
+
+
+def test_what_is_defined_where_its_time_is_taken_again_and_again_is_none():
+    """A cell of `%%timeit` leaves nothing behind; where it defines what a lesson asks for, that is told."""
+    cells = ("def f(x): return x", "%%timeit\ndef f(x): return 0\nf(3)", "%%timeit\ndef g(): pass")
+
+    assert run(*cells, wanted=("f",))[0]["f"](3) == 3
+    assert converted(*cells, wanted=("f",))[1][:-1] == [
+        "Code cell 2 was left out: nothing stays of what `%%timeit` defines."
+    ]
 
 
 def test_own_definitions_go_before_imported_ones():

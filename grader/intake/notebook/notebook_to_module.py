@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from grader.intake.notebook.join_cells import as_module
+from grader.intake.notebook.join_cells import DEFINITION, as_module
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import names_bound_by
 from grader.submission import MAX_BYTES
@@ -30,7 +30,8 @@ _COLABS = "# Commented out IPython magic to ensure Python compatibility.\n"
 _MAYBE_EXPORTED = re.compile(
     rf"^[ \t]*(?:[!%]|display\()|=[ \t]*[!%]|\?[ \t]*$|get_ipython\(\)\.|^{_COLABS}", re.MULTILINE
 )
-_PYTHON_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun|check)\b")
+_PYTHON_CELL_MAGIC = re.compile(r"%%(time|capture|prun|check)\b")  # `%%timeit` keeps nothing of what it defines
+_TIMEIT = re.compile(r"\s*%%timeit\b")
 
 
 MAX_NUMBER = 1_000_000  # of a cell: nobody has run so many
@@ -51,7 +52,11 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wante
     cells = [_code(cell) for cell in found]
     if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
         return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
-    return as_module(_without_shown([to_python(code) for code in cells]), _name_cells(found), note, wanted)
+    names = _name_cells(found)
+    for name, code in zip(names, cells, strict=True):
+        if _TIMEIT.match(code) and not {defined for _, defined in DEFINITION.findall(code)}.isdisjoint(wanted):
+            note(f"{name.capitalize()} was left out: nothing stays of what `%%timeit` defines.")
+    return as_module(_without_shown([to_python(code) for code in cells]), names, note, wanted)
 
 
 def code_cells(raw: bytes) -> list[str]:
