@@ -19,7 +19,10 @@ from grader.submission import MAX_BYTES
 
 # `%timeit f(x)`, `%%time`, `!pip install x`, `?help` at the start of a line; `% b` with a space is Python's modulo.
 _MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!(?!=)|\?)")
-_TIMED = re.compile(r"^(?P<indent>[ \t]*)%(?:time|prun)[ \t]+(?P<statement>[^ \t].*)")  # what it sets stays
+_OPTIONS = r"(?:[ \t]+-(?:[qr]|[slTD][ \t]*\S+))*"
+_TIMED = re.compile(  # what it sets stays
+    rf"^(?P<indent>[ \t]*)%(?:time|prun{_OPTIONS})[ \t]+(?P<statement>[^ \t].*)"
+)
 _ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\]][\w.,\[\] \t]*=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
 _LISTED = re.compile(r"^[ \t]*\w+[ \t]*=(?=[ \t]*!)")  # lines of what a shell prints
 _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
