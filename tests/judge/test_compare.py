@@ -195,6 +195,14 @@ def test_zeros_everywhere_are_no_factor():
     assert [tuple(fact) for fact in find_patterns(0 * BASE, BASE, SIZES)] == [("all-zero", "Every value is 0.")]
 
 
+def test_rows_that_are_equal_have_not_moved():
+    """Where all other rows are 0 as they should be, or NaN, a wrong row at one end shows no order."""
+    for end in (0, -1):
+        wrong = torch.zeros(3, 2)
+        wrong[end] = torch.nan
+        assert not any(fact.kind == "wrong-order" for fact in find_patterns(wrong, torch.zeros(3, 2)))
+
+
 def test_parts_that_are_exchanged_are_told():
     """Of a tuple with two parts exchanged the order is told; where one is wrong, or is there twice, none."""
     parts = [BASE, BASE + 1, BASE * 2]

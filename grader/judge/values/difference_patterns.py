@@ -197,11 +197,13 @@ def _order(a: Any, e: Any) -> str:
 
 
 def _row_shift(a: Any, e: Any) -> str:
+    """Tell that all rows have moved by one; of rows that are right where they stand, too, that is chance."""
     if a.ndim < 2 or a.shape[-2] < 3:
         return ""
-    if _close(a[..., 1:, :], e[..., :-1, :]):
+    late, early = slice(1, None), slice(None, -1)
+    if _close(a[..., late, :], e[..., early, :]) and not _close(a[..., late, :], e[..., late, :]):
         return "Every row is one too late: your row i + 1 is the expected row i."
-    if _close(a[..., :-1, :], e[..., 1:, :]):
+    if _close(a[..., early, :], e[..., late, :]) and not _close(a[..., early, :], e[..., early, :]):
         return "Every row is one too early: your row i is the expected row i + 1."
     return ""
 
