@@ -776,6 +776,14 @@ def test_what_is_right_in_another_order_is_not_blamed(launcher: Launcher) -> Non
     assert result.lines == ()
 
 
+def test_a_line_whose_value_is_right_once_the_next_step_is_done_is_not_blamed(launcher: Launcher) -> None:
+    """Scores that are scaled too early keep a wrong softmax from NaN: the product before that is right as it is."""
+    source = (ANSWERS / "attention_gradient/right_plain.py").read_text()
+    own = "attn = (scores - scores.max()).exp()\n    attn = attn / attn.sum(1, keepdim=True)"
+    source = source.replace("attn = torch.softmax(", "scores = (").replace(", dim=1)", f")\n    {own}")
+    assert judge_source(launcher, "attention_gradient", source).lines == ()
+
+
 def test_the_line_depends_on_no_hidden_input(launcher: Launcher) -> None:
     """What keeps the inputs that it saw, and goes wrong on a line that says which, is watched where it saw none."""
     both = [judge_source(launcher, "positional_encoding", SAYS_WHAT_IT_SAW, seed=seed) for seed in (5, 99)]

@@ -93,6 +93,22 @@ class Matcher:
             each.index in way and each.index > match.right.index and _has_fractions(each.value) for each in later
         )
 
+    def is_made_later(self, index: int, right: Right) -> bool:
+        """Return True if all that becomes of a step on its way to the answer goes through this value of the reference.
+
+        Then the step is as it should be: a factor that follows it, say, stands in the reference elsewhere.
+        """
+        steps, last = self.trace.steps, len(self.trace.steps) - 1
+        if not is_array(right.value) or index not in self.trace.ancestors(last):
+            return False
+        reached = {index}
+        for other in range(index + 1, last + 1):
+            value = steps[other].value
+            is_it = is_equal(value, right.value) and value.dtype == right.value.dtype
+            if not is_it and not reached.isdisjoint(steps[other].made_from):
+                reached.add(other)
+        return last not in reached
+
     def first_wrongly_filled(self, passes: Sequence[int], expected: Any) -> int | None:
         """Return the first pass that puts something else into an array than belongs there; None if none does."""
         values = [to_numpy(self.trace.steps[each].value) for each in passes]

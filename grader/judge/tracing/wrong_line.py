@@ -186,7 +186,7 @@ class LineFinder:
         If that step is right as far as it goes, something is missing, or is done in a wrong way later.
         """
         trials = list(itertools.islice(self._trials(), MAX_TRIALS))
-        mending = self._mending(trials)
+        mending = (trial for trial in self._mending(trials) if not self.matcher.is_made_later(trial.index, trial.right))
         first = next(mending, None)
         if first is None or not self._is_right(first):
             self.is_uncertain = first is not None and self._is_in_another_order(first, trials)
