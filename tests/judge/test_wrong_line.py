@@ -784,6 +784,25 @@ def test_a_line_whose_value_is_right_once_the_next_step_is_done_is_not_blamed(la
     assert judge_source(launcher, "attention_gradient", source).lines == ()
 
 
+NAN_HIDDEN = """import torch
+
+
+def clip_gradients(grads, max_norm):
+    total = sum(grad.square().sum() for grad in grads if grad is not None)
+    norm = torch.sqrt(total).nan_to_num()
+    factor = torch.clamp(max_norm / norm, max=1.0)
+    return [None if grad is None else grad * factor for grad in grads], norm
+"""
+
+
+def test_nan_is_no_value_by_which_a_line_is_right(launcher: Launcher) -> None:
+    """Where all values are NaN the line that hides them is told, and none is called equal to another."""
+    (line,) = judge_source(launcher, "gradient_clipping", NAN_HIDDEN, seed=3).lines
+
+    assert (line.line, line.right) == (6, 0)
+    assert "reference" not in line.says and "is right:" not in line.says
+
+
 def test_the_line_depends_on_no_hidden_input(launcher: Launcher) -> None:
     """What keeps the inputs that it saw, and goes wrong on a line that says which, is watched where it saw none."""
     both = [judge_source(launcher, "positional_encoding", SAYS_WHAT_IT_SAW, seed=seed) for seed in (5, 99)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.judge.tracing.matching import Right, is_equal
+from grader.judge.tracing.matching import Right, is_equal, is_lost
 from grader.judge.tracing.numbers_elsewhere import CONSTANT, STEP
 from grader.judge.tracing.relations import EQUAL, relate
 from grader.judge.tracing.trace import Trace, describe_number, is_number
@@ -112,6 +112,8 @@ class _Words:
         """Name a value of the reference: by its variable, and by its step where the variable has several."""
         if right is self.right[-1]:
             return ANSWER
+        if is_lost(right.value):
+            return UNNAMED
         if not right.name:
             return f"what the reference's step `{right.mark}` gives" if right.mark else UNNAMED
         steps = {other.mark for other in self.right if other.name == right.name and other.mark}

@@ -138,6 +138,16 @@ class Matcher:
         return Match(index, *found) if found else None
 
 
+def is_lost(value: Any) -> bool:
+    """Return True for what is NaN throughout: it equals all else that is, and tells nothing of how it was made."""
+    if type(value) is float:
+        return math.isnan(value)
+    if not is_array(value):
+        return False
+    found = to_numpy(value)
+    return found.dtype.kind == "f" and bool((found != found).all())
+
+
 def is_equal(value: Any, right: Any) -> bool:
     """Return True if a step's value is that of the reference."""
     if is_array(value) and is_array(right):

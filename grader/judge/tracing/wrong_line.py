@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.judge.processes.remote_module import CallableModule
-from grader.judge.tracing.matching import Match, Matcher, Right, is_equal
+from grader.judge.tracing.matching import Match, Matcher, Right, is_equal, is_lost
 from grader.judge.tracing.relations import EQUAL, OPPOSITE, SLICES, relate
 from grader.judge.tracing.replacements import find_replacements
 from grader.judge.tracing.trace import Request, Step, Trace, exchange, is_number
@@ -383,7 +383,7 @@ class LineFinder:
             match
             for other in sorted(self.trace.ancestors(index) - {index})
             if self.trace.steps[other].place.names and self.trace.steps[other].place.line <= self._line(index)
-            if (match := self.matcher.equal(other)) and match.right.mark
+            if (match := self.matcher.equal(other)) and match.right.mark and not is_lost(match.right.value)
         ]
         return before[-1] if before else None
 
@@ -392,7 +392,7 @@ class LineFinder:
 
     def _describe(self, index: int, expected: Right) -> Match | None:
         match = self.matcher.match(index)
-        equal = match if match and match.relation == EQUAL else None
+        equal = match if match and match.relation == EQUAL and not is_lost(match.right.value) else None
         if equal and equal.right.mark:
             return equal
         both = (self.trace.steps[index].value, expected.value)
