@@ -21,6 +21,7 @@ softmax.example(torch.tensor([[0.0, 1.0], [1000.0, 1001.0]]))
 softmax.example(torch.tensor([0.0, 100.0, 200.0]))
 
 softmax.ask("on a wide row alone", torch.tensor([[0.0, 100.0, 200.0]]))
+softmax.ask("in all digits", draw(3, 5), see=lambda found: bool((found == found.round(decimals=4)).all()), stage="")
 # aside: what only rare faults show, which hide no other
 BLOCKED = torch.tensor([[0.5, -INF, 1.5]])
 softmax.ask("a slice of a larger tensor", draw(3, 4, 5), by="on_slices", aside=True)
