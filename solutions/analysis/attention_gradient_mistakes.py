@@ -121,6 +121,10 @@ mistake("ab-softmax-queries", "The softmax runs over the queries.", "Over the ke
 mistake("ab-overflow", "exp of the scores as they are: at 1000 it is inf, and all is NaN.",
         "Subtract the row's maximum first, or use torch.softmax.",
         weights="scores.exp() / scores.exp().sum(dim=-1, keepdim=True)")
+mistake("ab-global-max", "Your softmax subtracts the maximum of the whole table: a row far below it becomes 0/0, NaN.",
+        "Subtract each row's own maximum: `amax(-1, keepdim=True)`.", weights="""
+powers = (scores - scores.max()).exp()
+p = powers / powers.sum(dim=-1, keepdim=True)""")
 backward.common("ab", "float32", "in_place")
 
 right("rowsum(d_out ∘ out)", mean="(d_out * (p @ v)).sum(dim=-1, keepdim=True)")

@@ -102,6 +102,10 @@ mistake("sc-scale-on-top", "Beside `scale` the scores are divided by √d_k.", "
         take_scale="scale * q.size(-1) ** -0.5")
 mistake("sc-scale-divided", "You divide by the scale.", "Multiply with it: it is 1/√d_k itself.", take_scale="1 / "
         "scale")
+mistake("sc-global-max", "Your softmax subtracts the maximum of the whole table: a row far below it becomes 0/0, NaN.",
+        "Subtract each row's own maximum: `amax(-1, keepdim=True)`.", weights="""
+powers = (scale * (q @ k.T) - (scale * (q @ k.T)).max()).exp()
+p = powers / powers.sum(dim=-1, keepdim=True)""")
 mistake("sc-gradient-of-scores", "You measure the gradient of the scores.", "Go on to q: dq = scale · ds k.",
         length="ds.norm(dim=-1)")
 mistake("sc-gradient-of-weights", "You measure the gradient of the weights.", "Go on through the softmax to q.",

@@ -182,6 +182,10 @@ mistake("at-no-softmax", "The raw scores meet the values: scores may be negative
         "mean.", "Turn the scores into weights with softmax over the keys.", weigh="scores")
 mistake("at-softmax-overflow", "Your own softmax exponentiates the scores as they are: exp(100) is inf, and inf/inf "
         "NaN.", "Subtract each row's maximum first.", weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
+mistake("at-global-max", "Your softmax subtracts the maximum of the whole tensor: a row far below it becomes 0/0, NaN.",
+        "Subtract each row's own maximum: `amax(-1, keepdim=True)`.", weigh="""
+powers = (scores - scores.max()).exp()
+weights = powers / powers.sum(-1, keepdim=True)""")
 alone("at-argmax", "Each query takes the value of its best key alone (`argmax`). That is no mean, and it has no "
       "gradient: queries and keys can never learn.", "Use softmax over the keys: the best key gets the most weight, "
       "and the others a share.", weigh="F.one_hot(scores.argmax(-1), scores.size(-1)).to(scores.dtype)")
@@ -207,17 +211,14 @@ for coding, value in (("", "-INF"), ("finite fill", "-1e9")):
     mistake("at-mask-inverted", "Your mask works the other way round: you keep what is blocked and hide the rest. Here "
             "True = may attend.", "Hide where the mask is False: `scores.masked_fill(~mask, -inf)`.", coding=coding,
             hide=f"scores.masked_fill(mask, {value})")
-    mistake("at-mask-transposed", "Your mask is transposed: a causal mask lets queries see the future and hides the "
-            "past.", AS_IT_COMES, coding=coding, alone=not coding,
-            hide=f"scores.masked_fill(~mask.transpose(-2, -1), {value})")
+    mistake("at-mask-transposed", "Your mask is transposed: a causal one shows the future and hides the past.",
+            AS_IT_COMES, coding=coding, alone=not coding, hide=f"scores.masked_fill(~mask.transpose(-2, -1), {value})")
 alone("at-mask-transposed", "`mask.T` turns the mask round: queries see what was meant for others. With more axes it "
       "fails.", AS_IT_COMES, coding="mask.T", hide="scores.masked_fill(~mask.permute(*range(mask.dim())[::-1]), -1e9)")
-alone("at-mask-query-axis", "You lay a padding mask along the queries: padded queries are hidden, but padded keys "
-      "still get weight.", AS_IT_COMES,
+alone("at-mask-query-axis", "You lay a padding mask along the queries: padded keys still get weight.", AS_IT_COMES,
       hide="scores.masked_fill(~(mask.transpose(-2, -1) if mask.size(-2) == 1 else mask), -1e9)")
-mistake("at-mask-after-softmax", "You hide keys after softmax: their share is lost, and the weights of a query no "
-        "longer sum to 1.", "Hide the scores before softmax.", hide="scores",
-        blend="(weights if mask is None else weights * mask) @ v")
+mistake("at-mask-after-softmax", "You hide keys after softmax: a query's weights no longer sum to 1.", "Hide the "
+        "scores before softmax.", hide="scores", blend="(weights if mask is None else weights * mask) @ v")
 for coding, tiny in (("", ""), ("a tiny number below", " + 1e-9")):
     mistake("at-mask-late", "You hide keys after softmax and make what is left sum to 1: where a hidden score is far "
             "ahead (104 or more), nothing is left: 0/0, or 0.", "Hide the scores before softmax, so that the largest "

@@ -68,8 +68,9 @@ ask("allowed scores of 0", X, mask=PAST, own=lambda rand: {"attn.wq.weight": tor
 ask("scores near -2000", X, mask=PAST, own=low_scores, aside=True, atol=SLOPES)
 # in the first head the keys of token 2 are far from the others'
 APART = torch.tensor([[1.0], [1.0], [-1.0], [1.0], [1.0]]) * torch.tensor([1.0, -0.5, -0.5]).repeat_interleave(4)
-ask("a blocked score far ahead", APART[None], mask=(torch.arange(5) != 2).expand(5, 5), aside=True, atol=SLOPES,
-    own=lambda rand: low_scores(rand) | {"norm1.weight": torch.full((12,), 2.0)})  # fmt: skip
+FAR = {"own": lambda rand: low_scores(rand) | {"norm1.weight": torch.full((12,), 2.0)}, "atol": SLOPES}
+ask("a blocked score far ahead", APART[None], mask=(torch.arange(5) != 2).expand(5, 5), aside=True, **FAR)
+ask("where rows are far apart", APART[None], **FAR)
 ask("a mask for each head", X, mask=torch.stack((PAST, PAST.T, PAST | PAST.T)).expand(2, 3, 5, 5), aside=True)
 block.ask("the names", *SIZES, by=read_names, state=numbers, stage="in the names")
 
@@ -177,8 +178,7 @@ for coding, total in (("half of each branch", "{} + 0.5 * {}"), ("a tenth of eac
                       ("each sum by √2", "({} + {}) / 2**0.5"), ("each sum by 2", "({} + {}) / 2")):
     sums = {"sum1": total.format("x", "heard"), "sum2": total.format("h", "thought")}
     alone("bl-scaled-residual", f"The sums are scaled ({coding}); they are plain sums.",
-          "Write `x + branch`, without a factor.", coding=coding, **{f"{order}_{name}": new for order in ("pre",
-          "post") for name, new in sums.items()})
+          "Write `x + branch`.", coding=coding, **{f"{o}_{s}": new for o in ("pre", "post") for s, new in sums.items()})
 
 # --- the order of things
 mistake("bl-other-placement", "`norm_first` is taken the wrong way round: True is pre-LN, False post-LN.", "Write both "

@@ -254,8 +254,7 @@ alone("hd-projection-shared", "The keys are made from the queries, and the value
 for coding, made in (("w_k and w_v", "qvk"), ("w_q and w_v", "vkq"), ("all three, in a ring", "kvq"),
                      ("all three, in the other ring", "vqk")):
     mistake("hd-projections-exchanged", f"The weights are exchanged: {coding}.", "Queries come from w_q, keys from "
-            "w_k, values from w_v: check the order in which you name them.", coding=coding, alone="all" in coding,
-            **taking(made))
+            "w_k, values from w_v: check their order.", coding=coding, alone="all" in coding, **taking(made))
 mistake("hd-no-input-projection", "You split x itself: w_q, w_k and w_v are not used, so every head sees only its "
         "slice of the token, and queries, keys and values are all the same.", PROJECT_FIRST, project="x, x, x")
 mistake("hd-no-input-projection", "Your values are x itself: w_v is not used.", "Project the values too: `v = x @ "

@@ -163,8 +163,7 @@ mistake("pe-fixed-size", "Your table is cut from one of fixed length: for a long
         "Build it for `seq_len` positions at every call, so that there is no longest length.",
         coding="up to a largest length", only=("5001 positions",), number="torch.arange(5000.0)[:seq_len]")
 mistake("pe-row-zero", "Row 0 of your table is 0: position 0 has a row like any other, 0, 1, 0, 1, ...",
-        "Take out what zeroes the row. (It is done to embeddings of padding, and this is none.)",
-        hold="torch.cat((0.0 * value[:1], value[1:]))")
+        "Take out what zeroes the row (that is for padding).", hold="torch.cat((0.0 * value[:1], value[1:]))")
 mistake("pe-scaled", "Your whole table is multiplied by √d_model. That factor is for embeddings, which are added to "
         "it.", "Return plain sines and cosines, between -1 and 1.", hold="value * value.size(-1) ** 0.5")
 mistake("pe-row-parity", "Sine and cosine go by the row: even positions have sines only, odd ones cosines only.",

@@ -349,9 +349,8 @@ alone("tr-reduction-sum", "Your loss is summed over each row's positions and ave
       "mean.", coding="over a row", score=f"{TOTAL} / targets.size(0)")
 alone("tr-reduction-sum", "Your loss is averaged over the positions of a row, but summed over the rows: B times the "
       "mean.", coding="over the batch", score=f"{TOTAL} / targets.size(1)")
-alone("tr-reduction-sum", "Your loss is 1/V of what it should be: the mean also runs over the V entries of each "
-      "position, all but one of which are 0.", coding="mean over the vocabulary too",
-      score="F.cross_entropy(flat, answers) / flat.size(-1)")
+alone("tr-reduction-sum", "Your loss is 1/V of what it should be: the mean runs over the V entries of a position, too.",
+      coding="mean over the vocabulary too", score="F.cross_entropy(flat, answers) / flat.size(-1)")
 alone("tr-reduction-sum", "The loss is right, but its gradient is T times too large: divided by the rows alone.",
       coding="the gradient", pull="(loss * targets.size(1)).backward()")
 mistake("tr-reduction-none", 'Your loss holds one number for each position (`reduction="none"`), and `backward` needs '

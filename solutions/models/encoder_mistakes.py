@@ -193,7 +193,7 @@ HERE, PRE = {"With norm_first=True: ": "In the block, "}, " (pre-LN only)"
 encoder.include("../core/block", words=HERE, only=("at-no-scale", "bl-wrong-activation (ReLU)"))
 encoder.include("../core/block", words=HERE, alone=True, only=(
     f"bl-no-residual-attn{PRE}", f"bl-no-residual-ffn{PRE}", "hd-split-view", "at-mask-after-softmax",
-    "at-mask-as-zero-score", "at-mask-added-bool",
+    "at-mask-as-zero-score", "at-mask-added-bool", "at-global-max",
     f"bl-no-attention{PRE}", f"bl-parallel{PRE}", "bl-no-activation", "bl-residual-from-norm (Both sums take)",
     "bl-residual-from-norm (The first sum takes)", "bl-residual-from-norm (The second sum takes)",
     "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias",

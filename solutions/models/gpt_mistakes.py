@@ -237,7 +237,7 @@ gpt.include("../core/block", words=HERE, alone=True, only=(
     f"bl-no-attention{PRE}", f"bl-parallel{PRE}", "bl-no-activation", "bl-residual-from-norm (Both sums take)",
     "bl-residual-from-norm (The first sum takes)", "bl-residual-from-norm (The second sum takes)",
     "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias",
-    "at-scale-d-model", "at-softmax-queries", "hd-merge-no-transpose", "hd-split-no-transpose",
+    "at-scale-d-model", "at-softmax-queries", "at-global-max", "hd-merge-no-transpose", "hd-split-no-transpose",
     "bl-no-output-projection (never made)", "bl-wrong-activation (SiLU (Swish))",
     "bl-wrong-activation (QuickGELU, x · sigmoid(1.702 x))"))
 

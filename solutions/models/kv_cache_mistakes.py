@@ -44,6 +44,11 @@ def _(subject, rand):
 
 
 # fmt: off
+mistake("kv-global-max", "Your softmax subtracts the maximum of the whole tensor: a row far below it becomes 0/0, NaN.",
+        "Subtract each row's own maximum: `amax(-1, keepdim=True)`.", weigh="""
+powers = (scores - scores.max()).exp()
+weights = powers / powers.sum(-1, keepdim=True)""")
+
 # --- the mask
 CORNER = "Let the last new token see all keys: `ones(T, S).tril(S - T)`."
 mistake("kv-mask-top-left", "The triangle stands at the top left: new token i sees the first i + 1 keys of all, the "

@@ -42,6 +42,9 @@ cross_entropy.ask("the right class has no chance", HOPES, torch.tensor([0, 2]), 
                   stage="where the right class has no chance")  # fmt: skip
 
 
+cross_entropy.ask("where rows are far apart", torch.tensor([[200.0, 199.0], [0.0, 1.0]]), torch.tensor([0, 1]))
+
+
 def by_index(log_probs, classes):
     """The log-probability of each class, picked by indexing: an index below 0 counts from the end."""
     flat = log_probs.reshape(-1, log_probs.size(-1))
@@ -53,6 +56,9 @@ def by_index(log_probs, classes):
 mistake("ce-no-shift", "You take exp of the logits as they are: exp(1000) is inf, and its logarithm inf.",
         "Use `logsumexp`, or subtract the maximum over the classes first: it cancels.",
         total="logits.exp().sum(-1, keepdim=True).log()")
+mistake("ce-global-max", "You subtract the maximum of all logits: in a row far below it every exponential is 0, whose "
+        "logarithm is −∞.", "Subtract each row's own maximum, over the classes: `amax(-1, keepdim=True)`.",
+        total="(logits - logits.max()).exp().sum(-1, keepdim=True).log() + logits.max()")
 mistake("ce-log-of-softmax", "You take the logarithm of softmax: where a probability is too small for the dtype it is "
         "0, and the loss is inf in place of 200.",
         "Take log_softmax, or logits − logsumexp: no probability is made, so none can vanish.",

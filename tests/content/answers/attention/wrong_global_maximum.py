@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: at-global-max
 import math
 
 import torch
