@@ -17,7 +17,7 @@ INPUT_NAMED = {
     "no-influence": (re.compile(f"^`\\w+`: `([\\w.]+)`{MORE}"), "{what} has no influence."),
 }
 DTYPE = "(?:bool|u?int(?:8|16|32|64)|b?float(?:16|32|64)|complex(?:64|128))"
-KIND = f"an? (?:bool|int|float|str|list|tuple|dict|{DTYPE} (?:tensor|numpy array))"
+KIND = f"an? (?:bool|int|float|str|list|tuple|dict|numpy {DTYPE}|{DTYPE} (?:tensor|numpy array))"
 FORM_NAMED = re.compile(rf"^`\w+`:? (?:It returns|It returned|gives back) ({KIND}|the dtype {DTYPE})\b")
 DTYPE_NAMED = re.compile(rf"^`\w+`: (?:Wrong dtype: (?:torch\.)?|In {DTYPE} it returns )({DTYPE})[,;]")
 

@@ -64,6 +64,7 @@ def test_nan_equals_nan_and_nothing_else():
         (None, torch.ones(2), "returned None"),
         ([1.0, 2.0], torch.ones(2), "a list of 2"),
         (numpy.ones(2), torch.ones(2), "numpy array"),
+        (numpy.int64(3), 3, "a numpy int64; expected 3 (an int)"),
         (torch.ones(2, 1), torch.ones(2), "Wrong shape: (2, 1), expected (2,)"),
         (torch.ones(2, dtype=torch.float64), torch.ones(2), "Wrong dtype: torch.float64"),
         (torch.tensor([1.0, 5.0]), torch.ones(2), "First at [1]: got 5, expected 1"),

@@ -437,6 +437,7 @@ def test_an_input_is_named_by_the_courses_name_and_which_more_there_are_is_not_t
     [
         ("It returns a tuple of 4 (a float32 tensor of shape (4153,), ...); return a list of 4.", "a tuple"),
         ("It returned a float64 numpy array of shape (4153,); expected a tensor.", "a float64 numpy array"),
+        ("It returned a numpy int64; expected 3 (an int).", "a numpy int64"),
         ("Wrong dtype: torch.int64, expected torch.bool.", "the dtype int64"),
         ("In float16 it returns float32; cast the result back.", "the dtype float32"),
     ],

@@ -156,6 +156,8 @@ def kind_of(value: Any, told: bool = True) -> str:
         return f"an object of type {value.type_name}"
     if is_array(value):
         dtype = dtype_name(value)
+        if not value.shape and not is_tensor(value):  # a number of numpy's
+            return f"a numpy {dtype}"
         what = "tensor" if is_tensor(value) else "numpy array"
         return f"{with_article(dtype)} {what} of shape {tuple(value.shape)}"
     if isinstance(value, list | tuple):
