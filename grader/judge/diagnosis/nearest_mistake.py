@@ -108,11 +108,12 @@ def _is_evident(matcher: MistakeMatcher, mistakes: int, wrong: Sequence[int]) ->
 
 
 def _wrong_values(matcher: MistakeMatcher, where: str) -> list[int]:
-    """Return the probes outside a circumstance that are answered wrong.
+    """Return the probes outside a circumstance, none of them aside, that are answered wrong.
 
     What mostly raises errors is explained by them: then only those that are answered by values.
     """
-    asked = [number for number, special in enumerate(matcher.outputs.special) if where not in special]
+    probes = zip(matcher.outputs.probes, matcher.outputs.special, strict=True)
+    asked = [number for number, (probe, special) in enumerate(probes) if where not in special and not probe.aside]
     returned = [number for number in asked if matcher.returned(number)]
     evidence = asked if 2 * len(returned) > len(asked) else returned
     return [number for number in evidence if not matcher.agrees(number, 0)]
