@@ -211,8 +211,9 @@ for coding, value in (("", "-INF"), ("finite fill", "-1e9")):
     mistake("at-mask-inverted", "Your mask works the other way round: you keep what is blocked and hide the rest. Here "
             "True = may attend.", "Hide where the mask is False: `scores.masked_fill(~mask, -inf)`.", coding=coding,
             hide=f"scores.masked_fill(mask, {value})")
-    mistake("at-mask-transposed", "Your mask is transposed: a causal one shows the future and hides the past.",
-            AS_IT_COMES, coding=coding, alone=not coding, hide=f"scores.masked_fill(~mask.transpose(-2, -1), {value})")
+    mistake("at-mask-transposed", "Your mask is transposed: a causal mask lets queries see the future and hides the "
+            "past.", AS_IT_COMES, coding=coding, alone=not coding,
+            hide=f"scores.masked_fill(~mask.transpose(-2, -1), {value})")
 alone("at-mask-transposed", "`mask.T` turns the mask round: queries see what was meant for others. With more axes it "
       "fails.", AS_IT_COMES, coding="mask.T", hide="scores.masked_fill(~mask.permute(*range(mask.dim())[::-1]), -1e9)")
 alone("at-mask-query-axis", "You lay a padding mask along the queries: padded keys still get weight.", AS_IT_COMES,

@@ -21,7 +21,7 @@ WRONG = {
         ("sm-rounded", {"result": "value.round(decimals=4)"}),
         ("sm-rounded", {"result": "torch.round(value * 1e4) / 1e4"}),
         ("sm-rounded", {"result": "torch.round(value, decimals=3)"}),
-        ("sm-detached", {"result": "to_four_decimals(value)"}),
+        ("sm-rounded, sm-detached", {"result": "to_four_decimals(value)"}),
         ("sm-z-scores", {"shift": "(x - x.mean(dim, keepdim=True)) / x.std(dim, keepdim=True)"}),
         ("sm-z-scores", {
             "take_x": "(x - x.mean(dim, keepdim=True)) / (x.std(dim, keepdim=True, correction=0) + 1e-8)"}),
