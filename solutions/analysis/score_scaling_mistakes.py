@@ -8,7 +8,7 @@ from torch.nn import functional as F  # noqa: F401, N812  right lines use it
 from grader.api.checks import MistakeSet
 
 entropy = MistakeSet("row_entropy", globals())
-jacobian = MistakeSet("jacobian_norm", globals())
+jacobian = MistakeSet("jacobian_norm", globals(), tolerances={"jacobian_zeros": 1e-3})  # as the check allows
 gradient = MistakeSet("gradient_by_row", globals())
 reading = MistakeSet("readings", globals())
 MISTAKE_SETS = [entropy, jacobian, gradient, reading]
