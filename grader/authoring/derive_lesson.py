@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from grader.course.step_marks import read_marks
 from grader.course.stubs import find_functions
 from grader.model import Function
 from grader.source.parse import parse
-from grader.source.step_marks import read_marks
 
 CHECK = '''
 

@@ -26,6 +26,7 @@ from grader.authoring.audit.reached import ReachedSteps, not_asking
 from grader.authoring.lesson_template import add_to_syllabus, write_lesson
 from grader.cli.grader.audit import conclusion, head, lesson_column, matrix_table, row
 from grader.course import load
+from grader.course.step_marks import read_marks, strip_marks
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
 from grader.judge.checks.lesson_checks import LessonChecks
@@ -35,7 +36,6 @@ from grader.judge.examination import Judge
 from grader.judge.mistakes.mistake_set import Alternative, Mistake
 from grader.judge.processes.remote_module import LocalModule
 from grader.quiz.bank.lint import audit_bank
-from grader.source.step_marks import read_marks, strip_marks
 from grader.terminal.text import Signs
 
 SECONDS = 120

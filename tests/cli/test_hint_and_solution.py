@@ -15,8 +15,8 @@ from support.learn_command import ROOT, TINY, answer, learn, solve, start_worksp
 from grader.cli.context import CourseContext
 from grader.cli.learn.next_step import command_beside
 from grader.course import load
+from grader.course.step_marks import strip_marks
 from grader.model import CheckResult, LessonResult, Named
-from grader.source.step_marks import strip_marks
 from grader.store import Store
 from grader.workspace import find
 

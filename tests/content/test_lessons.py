@@ -22,7 +22,7 @@ from support.course_files import ROOT, load
 
 from grader.course import load as load_course
 from grader.course import read_parts
-from grader.source.step_marks import strip_marks
+from grader.course.step_marks import strip_marks
 
 WORDS = range(600, 1701)
 RUNGS = (3, 4)

@@ -8,9 +8,9 @@ import pytest
 import torch
 from support.factories import course
 
+from grader.course.step_marks import read_marks, strip_marks
 from grader.judge.course_files import load_file
 from grader.judge.mistakes.marked_source import MarkedSource
-from grader.source.step_marks import read_marks, strip_marks
 
 SOURCE = '''
 def double(x):

@@ -11,6 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.authoring.release.excerpt import excerpt
 from grader.errors import CourseError
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import LocalModule
@@ -19,7 +20,6 @@ from grader.judge.transcript.transcript import Exchange, RecordedRand, Recorder,
 from grader.judge.transcript.transcript_file import TranscriptFile, write_transcripts
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
-from grader.source.excerpt import excerpt
 
 KINDS = {"double": "function", "fussy": "function", "Scale": "class"}
 

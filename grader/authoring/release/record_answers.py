@@ -15,6 +15,7 @@ from typing import Any
 
 from grader.authoring.release.copy_course import staged_folder, write_course
 from grader.authoring.release.dry_run import NOT_PUBLIC, dry_run, first_line
+from grader.authoring.release.excerpt import excerpt
 from grader.authoring.release.lock_names import lock_names
 from grader.course.learner_copy import (
     PUBLIC_FOLDER,
@@ -37,7 +38,6 @@ from grader.judge.transcript.transcript import RecordedRand, Recorder, Transcrip
 from grader.judge.transcript.transcript_file import Key, write_transcripts
 from grader.judge.values.random_inputs import derive
 from grader.model import Course, Lesson
-from grader.source.excerpt import excerpt
 
 DEFAULT_SEEDS = 4
 DOCSTRING = "The public checks of `{}`: they compare with recorded answers, and there are hidden ones beside them."

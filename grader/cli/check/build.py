@@ -13,11 +13,11 @@ from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.learn.next_step import next_step, show_next
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option
+from grader.course.step_marks import strip_marks
 from grader.errors import SubmissionError, UsageError
 from grader.files import at, explain_unwritable, is_file, read_file, replacing
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, Submission
-from grader.source.step_marks import strip_marks
 from grader.submission import artefact_path, imported_modules, read_submission
 from grader.terminal.console import paint, put, wrap
 

@@ -10,10 +10,10 @@ from grader.cli.context import CourseContext, find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, pager_option
 from grader.course.learner_copy import release_of
+from grader.course.step_marks import strip_marks
 from grader.errors import UsageError
 from grader.files import is_file, read_file
 from grader.model import Lesson
-from grader.source.step_marks import strip_marks
 from grader.terminal.console import show_paged, warn
 
 

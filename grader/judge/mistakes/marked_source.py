@@ -22,7 +22,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from grader.source.step_marks import read_marks
+from grader.course.step_marks import read_marks
 
 MAX_COMPILED = 512  # functions and classes with other lines in them that are kept
 

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from grader.course.step_marks import read_marks
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.tracing.line_words import describe
@@ -21,7 +22,6 @@ from grader.judge.transcript.transcript import Exchange, with_handles
 from grader.judge.values.compare import is_array, same, to_numpy
 from grader.model import WrongLine
 from grader.source.parse import nodes_in, parse
-from grader.source.step_marks import read_marks
 from grader.worker.arrays import map_leaves
 from grader.worker.watch.watched_source import HOOK, RETURN, Place, Watcher, hook_expressions
 from grader.worker.wire import Opaque
