@@ -27,7 +27,7 @@ from grader.source.hiding_names import (
     used_place,
 )
 from grader.source.module_names import ModuleNames, attributes_of
-from grader.source.modules_in_hands import DATACLASS, names_in_other_hands
+from grader.source.modules_in_hands import DATACLASS, decorators, names_in_other_hands
 from grader.source.own_classes import (
     BASES,
     MARKS_OF_TESTS,
@@ -246,9 +246,7 @@ class HidingModule(ModuleNames):
 
     @cached_property
     def _all_decorators(self) -> set[int]:
-        """Where the decorators of functions and classes stand, called or not."""
-        found = (each for node in self._nodes if isinstance(node, Definition) for each in node.decorator_list)
-        return {id(each.func if isinstance(each, ast.Call) else each) for each in found}
+        return decorators(node for node in self._nodes if isinstance(node, Definition))
 
     @cached_property
     def _local_uses(self) -> set[int]:

@@ -79,7 +79,7 @@ class ModuleNames:
         self.harmless, self.named = harmless_nodes(nodes), named_lookups(nodes)
         self._of_classes = {id(node) for node in class_statements(nodes)}
         self.only_named = modules_only_named(nodes, self._of_classes)
-        self._decorators = decorators(nodes)
+        self._decorators = decorators(node for node in nodes if isinstance(node, ast.ClassDef))
         self.twice: set[str] = set()  # names that mean a module, or a hiding place, and something else
         self.called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         self._nodes = nodes

@@ -29,9 +29,9 @@ def _has_body(node: ast.AST) -> TypeGuard[ast.stmt]:
     return isinstance(node, ast.stmt | ast.ExceptHandler)
 
 
-def decorators(nodes: Iterable[ast.AST]) -> set[int]:
-    """Return where a class's decorators stand, called or not."""
-    found = (each for node in nodes if isinstance(node, ast.ClassDef) for each in node.decorator_list)
+def decorators(definitions: Iterable[Definition]) -> set[int]:
+    """Return where the decorators of functions or classes stand, called or not."""
+    found = (each for node in definitions for each in node.decorator_list)
     return {id(each.func if isinstance(each, ast.Call) else each) for each in found}
 
 
