@@ -22,15 +22,15 @@ PARTS = ("handlers", "cases")
 def parse_what_runs(source: str) -> tuple[ast.Module, list[ast.stmt]]:
     """Return the tree of a source without what cannot run, and those of its statements that a worker runs.
 
-    Treat them as read-only. Raises what `parse` does.
+    Those of recent sources are cached and shared: treat them as read-only. Raises what `parse` does.
     """
+    return (_read_cached if len(source) <= MAX_CACHED_CHARS else _read)(source)
+
+
+def _read(source: str) -> tuple[ast.Module, list[ast.stmt]]:
     tree = parse(source)
     if not any(_unreached(block) for block in _inner_blocks(tree)):
         return tree, without_main_guard(tree, source)
-    return (_cut_cached if len(source) <= MAX_CACHED_CHARS else _cut)(source)
-
-
-def _cut(source: str) -> tuple[ast.Module, list[ast.stmt]]:
     tree = parse_anew(source)
     body = without_main_guard(tree, source)  # before anything is cut: a worker decides it on the whole source
     for block in _inner_blocks(tree):
@@ -39,7 +39,7 @@ def _cut(source: str) -> tuple[ast.Module, list[ast.stmt]]:
     return tree, body
 
 
-_cut_cached = lru_cache(maxsize=16)(_cut)
+_read_cached = lru_cache(maxsize=16)(_read)
 
 
 def _inner_blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:
