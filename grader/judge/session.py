@@ -104,9 +104,7 @@ def judge_with(
             launcher.fork_ahead()
         with interruptible(), _without_garbage_collection():
             from grader.judge.examination import with_judge  # not before the launcher has started: it imports pytest
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a known mistake may make torch warn: not of anything the learner wrote
-            with_judge(course, lessons, launcher, found, begin)
+        with_judge(course, lessons, launcher, found, begin)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -128,7 +129,8 @@ def collect_and_drive(root: Path, files: Iterable[Path], drive: Callable[[CheckR
     for name in UNUSED_PLUGINS:
         arguments += ["-p", f"no:{name}"]
     before = set(sys.modules)
-    with _without_user_plugins():
+    # a known mistake may make torch warn: not of anything that somebody wrote
+    with _without_user_plugins(), warnings.catch_warnings(action="ignore"):
         code = pytest.main(arguments, plugins=[driver, pytest_plugin])
     _forget(set(files), set(sys.modules) - before)
     if driver.error is not None:
