@@ -266,12 +266,10 @@ def missing_gradients(
 
 def only_gradients_differ(outputs: MistakeOutputs, seen: Observations) -> bool:
     """Return True if something is answered wrong, and only gradients are, where they are asked for."""
-    wrong = [n for n, p in enumerate(outputs.probes) if not agree(seen[p.name], outputs.answer(n, 0), p)]
+    wrong = [(n, p) for n, p in enumerate(outputs.probes) if not agree(seen[p.name], outputs.answer(n, 0), p)]
     return bool(wrong) and all(
-        IN_GRADIENTS in outputs.special[number]
-        and same(_values(seen[probe.name]), _values(outputs.answer(number, 0)), probe.atol)
-        for number, probe in enumerate(outputs.probes)
-        if number in wrong
+        IN_GRADIENTS in outputs.special[n] and same(_values(seen[p.name]), _values(outputs.answer(n, 0)), p.atol)
+        for n, p in wrong
     )
 
 
@@ -304,10 +302,8 @@ def _values(observation: Any) -> Any:
     if isinstance(observation, list):
         return [_values(each) for each in observation]
     if isinstance(observation, dict):
-        told = {
-            key: each for key, each in observation.items() if key != "grads" and not str(key).startswith("argument ")
-        }
-        return {key: _values(each) for key, each in told.items()}
+        keys = (key for key in observation if key != "grads" and not str(key).startswith("argument "))
+        return {key: _values(observation[key]) for key in keys}
     return observation
 
 
