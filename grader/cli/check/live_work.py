@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from grader.live.live_judge import LiveJudge
     from grader.model.picture import Picture
 
+DONE = object()
+
 
 def make_live_work(context: CourseContext, device: str = "cpu") -> LiveWork:
     """Return the work of which nothing is judged yet."""
@@ -101,8 +103,8 @@ class LiveWork:
 
     def take(self, wait: bool = True) -> tuple[str, Any]:
         """Return the next event. Raises queue.Empty, and KeyboardInterrupt where Ctrl-C came and was lost."""
-        while wait and self.events.empty() and next(self._ahead, self) is None:
-            pass
+        while wait and self.events.empty() and next(self._ahead, DONE) is not DONE:
+            pass  # a step is taken
         event = self.events.get(block=wait)
         if event[0] == "stopped":
             raise KeyboardInterrupt
