@@ -46,6 +46,8 @@ class Spinner:
             self._text = text
             if self._spinner is not None:
                 self._spinner.update(text=text)
+            if self._live is not None:
+                self._live.refresh()  # what is over before the next frame is shown, too
 
     def train(self, done: int, total: int, loss: float) -> None:
         """Show how far a training is, with its loss and the time left, counted from the first time this is called."""

@@ -221,6 +221,18 @@ def test_the_line_that_says_what_is_being_done(workspace):
     assert "check failed" in text or "checks failed" in text
 
 
+@pytest.mark.slow
+def test_the_score_is_shown_while_its_mistake_is_looked_for(tmp_path):
+    """The first time that takes a while; the verdict has the same score."""
+    assert learn("start", cwd=tmp_path, course=None).returncode == 0
+    right = (ROOT / "solutions/core/multi_head.py").read_text()
+    (tmp_path / "core/multi_head.py").write_text(right.replace("q.size(-1) ** 0.5", "(q.size(-1) + 3)"))
+    text, _ = in_a_terminal("check", "multi_head", cwd=tmp_path, course=None, XDG_CACHE_HOME=str(tmp_path / "cache"))
+
+    score = re.search(r"([\d.]+) / 10, looking for the mistake", text)[1]
+    assert re.search(rf"{re.escape(score)} / 10(?!,)", text)
+
+
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_an_assessment_without_colour(workspace, variables):
     """With NO_COLOR, and in a dumb terminal, the assessment has neither colour nor links."""

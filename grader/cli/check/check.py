@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,10 +28,11 @@ from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult
 from grader.submission import read_submission
 from grader.terminal.console import is_terminal, put, wrap
-from grader.terminal.text import command_line
+from grader.terminal.text import command_line, score_text
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
+    from grader.terminal.spinner import Spinner
 
 MISSING = 2
 SHORT_SEEDS = 1_000_000  # their number: one is typed again, and is no secret from whoever checks their own work
@@ -226,6 +228,7 @@ def _check(run: CheckRun, several: bool) -> None:
             for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
                 working.update(now)
+                judge.on_score = partial(_show_score, working, lesson if several else None)
                 submission = replace(submission, passing=find_passing(run, submission))
                 with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
                     result = judge.examine(lesson, submission, run.seed, hints_used)
@@ -247,6 +250,12 @@ def _check(run: CheckRun, several: bool) -> None:
         order = list(run.context.course.lessons)
         run.results.sort(key=lambda result: order.index(result.lesson))
         show_results(run, several)
+
+
+def _show_score(working: Spinner, lesson: Lesson | None, score: float | None) -> None:
+    """Show a score while its mistake is looked for, and whose, if that is not the only lesson."""
+    whose = f"{lesson.name}: " if lesson else ""
+    working.update(f"{whose}{score_text(score)} / 10, looking for the mistake")
 
 
 def _fill_file(run: CheckRun, judge: Judge, lesson: Lesson, hints_used: int) -> str:
