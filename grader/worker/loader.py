@@ -19,6 +19,8 @@ from grader.worker.watch.cut_off import cut_off
 from grader.worker.watch.watched_import import WatchedImport
 from grader.worker.watch.watched_source import HOOK, Watcher, hook_expressions
 
+OF_BUILD = "_sysconfigdata"  # how Python was built: the rest of the name says for what, and `sysconfig` imports it
+
 
 def load(
     name: str,
@@ -163,8 +165,14 @@ class _Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def hide_unreadable(readable: Iterable[str]) -> None:
-    """Let Python find no package but these: an import of another then fails as where it is not installed."""
-    _Shown.names = _Shown.names | {path.rpartition("/")[2].partition(".")[0] for path in readable}
+    """Let Python find no package but these: an import of another then fails as where it is not installed.
+
+    Beside the standard library lie modules that are no part of it (`test`), which nobody has read.
+    """
+    places = [path.rpartition("/") for path in readable]
+    library = {folder for folder, _, name in places if name == "os.py"}
+    shown = {name.partition(".")[0] for folder, _, name in places if folder not in library or name.startswith(OF_BUILD)}
+    _Shown.names = _Shown.names | shown
     finder = importlib.machinery.PathFinder
     if finder in sys.meta_path:
         sys.meta_path[sys.meta_path.index(finder)] = _Shown

@@ -166,7 +166,7 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     importing = WatchedImport(forbids, without, host.blocker.seen) if is_watched else None
     (gc.disable if importing else gc.enable)()  # a lesson before this one may have left it off
     passed: list[str] = []
-    guard_watch(files, passed if forbids else None, loads=True)  # a text that is run here is in sight of the judge
+    guard_watch(files, passed if forbids else None)
     reply: Reply = {}
     try:
         host.namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)

@@ -612,6 +612,24 @@ def test_methods_and_attributes_of_an_object_are_asked_by_name(launcher):
     worker.close()
 
 
+def test_a_worker_finds_no_module_that_only_lies_beside_the_standard_library(launcher):
+    """Python's own tests are none of it; how it was built is, though its name is of this machine."""
+    worker = loaded(
+        launcher,
+        "import importlib, sysconfig\n"
+        "def f(names):\n"
+        "    return [importlib.util.find_spec(name) is not None for name in names]\n"
+        "def built():\n"
+        "    return len(sysconfig.get_config_vars())\n",
+    )  # fmt: skip
+    module = RemoteModule(worker, {"f": "function", "built": "function"})
+    found, built = module.f(["test", "pip", "wave", "numpy"]), module.built()
+    worker.close()
+
+    assert found == [False, False, True, True]
+    assert built > 100
+
+
 def test_making_an_optimizer_does_not_import_the_compiler(launcher):
     """A first optimizer and its step cost milliseconds: torch's compiler stays out."""
     worker = loaded(

@@ -36,30 +36,28 @@ OUR_FOLDER, PYTHONS_FOLDER = str(Path(__file__).parents[1]), str(Path(traceback.
 DOCTEST = str(Path(PYTHONS_FOLDER) / "doctest.py")  # sets a tracer: to be told of, since who runs it knows of none
 FROZEN, OF_IMPORTS = "<frozen ", "<frozen importlib"  # what Python calls its own modules
 MADE_FOR_DATACLASSES = ("__init__", "__repr__", "__eq__", "__hash__")  # of a text, and they may call anything
-Guard = Callable[[Collection[str], list[str] | None, bool], None]
+Guard = Callable[[Collection[str], list[str] | None], None]
 
 _guard: Guard | None = None
 
 
-def guard_watch(files: Collection[str], seen: list[str] | None, loads: bool = False) -> None:
+def guard_watch(files: Collection[str], seen: list[str] | None) -> None:
     """From now on refuse what ends the watch, and append its name to *seen*; with None refuse nothing.
 
     Args:
         files: The paths of the learner's code, which never has this called, by whomsoever.
-        loads: It is only loaded now, and may run a text and take a frame.
     """
     global _guard
     if _guard is None and seen is not None:
         _guard = _install()
     if _guard is not None:
-        _guard(files, seen, loads)
+        _guard(files, seen)
 
 
 def _install() -> Guard:
     own, printing = frozenset(_codes_of_ours()), (traceback.__file__, packages_folder())
     watched = NEVER | FOR_US | FOR_LIBRARIES | DOORS_OF_OBJECTS.keys()
-    all_files: set[str] = set()
-    of_learner: Collection[str] = ()
+    files_of_learners: set[str] = set()
     told: list[str] | None = None
     asks = False
 
@@ -86,19 +84,19 @@ def _install() -> Guard:
         if event in FOR_US:
             return code in own
         if event in FOR_LIBRARIES:
-            return not of_learner or not (code.co_filename in of_learner or _runs_made_code(caller, all_files))
+            return not (code.co_filename in files_of_learners or _runs_made_code(caller, files_of_learners))
         return event == READ and code.co_filename.startswith(printing)
 
-    def guard(files: Collection[str], seen: list[str] | None, loads: bool) -> None:
-        nonlocal of_learner, told, asks
+    def guard(files: Collection[str], seen: list[str] | None) -> None:
+        nonlocal told, asks
         asks = True
-        is_learners = any(code.co_filename in all_files for code in _codes_below(_caller()))
+        is_learners = any(code.co_filename in files_of_learners for code in _codes_below(_caller()))
         asks = False
         if told is not None and is_learners:
             told.append("sys.addaudithook")
             raise ForbiddenCall("sys.addaudithook")
-        all_files.update(files)
-        of_learner, told = () if loads else files, seen
+        files_of_learners.update(files)
+        told = seen
 
     sys.addaudithook(hook)
     return guard
