@@ -139,6 +139,18 @@ def test_what_stands_in_a_forbidden_module_is_refused():
         assert reply.get("error", {}).get("text") == (name if refused else None)
 
 
+@pytest.mark.parametrize("name", [name for name in dir(torch.optim) if name[0].isupper() and name != "Optimizer"])
+def test_whatever_lies_in_a_forbidden_package_is_refused(name):
+    """Of `torch.optim` that is each optimizer, whatever it and its module are called."""
+    host = ModuleHost({"f": lambda x: getattr(torch.optim, name)([torch.nn.Parameter(x)])}, ("optim",))
+    request = {"operation": "call", "target": "f", "args": [X], "kwargs": {}}
+    ahead, reply = ask_ahead(host, X), host.perform(request)
+    host.close()
+
+    assert ahead == {"suspect": True}
+    assert reply["error"]["text"] == "optim"
+
+
 def swallowed(x):
     with suppress(BaseException):
         x.numel()

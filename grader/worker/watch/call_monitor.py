@@ -64,10 +64,18 @@ def matches(name: str, forbids: tuple[str, ...]) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-@cut_off(Path=Path)
-def _name_of(code: CodeType) -> str:
-    """Return a function's name and its module's, `lr_scheduler` of torch.optim, which may be what is forbidden."""
-    return f"{code.co_qualname} 0 {Path(code.co_filename).stem}"  # the number keeps the words of both apart
+@cut_off(Path=Path, AUTOGRAD=AUTOGRAD)
+def _name_of(code: CodeType, folder: str) -> str:
+    """Return the name of a library's function and of the modules it lies in: `torch.optim` may be what is forbidden.
+
+    The package of autograd has `no_grad`, too: `refuse_graph` refuses what it does.
+
+    Args:
+        folder: Where the libraries lie.
+    """
+    path = Path(code.co_filename.removeprefix(folder))
+    around = (name for name in path.parts[1:-1] if name != AUTOGRAD)
+    return " 0 ".join([code.co_qualname, path.stem, *around])  # the number keeps the words of two names apart
 
 
 _ENTRIES: dict[tuple[str, ...], dict[str | CodeType, str | None]] = {}  # what `matches` finds, by name or code
@@ -87,7 +95,7 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
         collects = gc.isenabled()
         gc.disable()
         try:
-            known[key] = matches(key if isinstance(key, str) else _name_of(key), forbids)
+            known[key] = matches(key if isinstance(key, str) else _name_of(key, folder), forbids)
         finally:
             if collects:
                 gc.enable()
@@ -176,7 +184,7 @@ class CallRecord:
             return True
         called = [entry.code for entry in self._profiler.getstats()]
         names = [
-            code if isinstance(code, str) else _name_of(code)
+            code if isinstance(code, str) else _name_of(code, packages_folder())
             for code in called
             if isinstance(code, str) or _is_watched(code)
         ]
