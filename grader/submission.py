@@ -13,6 +13,7 @@ from pathlib import Path
 from grader.errors import SubmissionError
 from grader.files import at, is_file, read_bounded
 from grader.model import Course, Lesson, Submission
+from grader.source.library_parts import COME_ALONG
 from grader.source.parse import nodes_in, parse
 
 MAX_BRACES = 5_000  # Python 3.11 reads an f-string in the square of those in it: 16 s for 40,000
@@ -28,13 +29,11 @@ START = "learn start (it adds the files that are missing, and keeps yours)"
 _OUR_NAMES = frozenset({"conftest", "grader"})
 # fmt: off
 _PACKAGE_NAMES = frozenset({
-    "torch", "torchgen", "functorch", "triton", "numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging",
-    "pygments", "rich", "click", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "filelock", "fsspec",
-    "typing_extensions", "setuptools", "pkg_resources",
+    "torch", "numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "rich", "click",
 })
 # fmt: on
 
-RESERVED = sys.stdlib_module_names | _PACKAGE_NAMES | _OUR_NAMES
+RESERVED = sys.stdlib_module_names | _PACKAGE_NAMES | COME_ALONG | _OUR_NAMES
 
 # PEP 263, of which we take the encodings that old editors write; others can be slow to decode on purpose.
 _CODING_COMMENT = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

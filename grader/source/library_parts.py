@@ -37,8 +37,8 @@ KNOWN_PARTS = {
 }
 # What is installed with them, as they need it. `typing_extensions` is read as `typing`, which has the same names.
 COME_ALONG = frozenset({
-    "_distutils_hack", "filelock", "fsspec", "functorch", "isympy", "jinja2", "markupsafe", "mpmath", "networkx",
-    "pkg_resources", "setuptools", "sympy", "torchgen", "triton", "typing_extensions",
+    "_distutils_hack", "cuda", "filelock", "fsspec", "functorch", "isympy", "jinja2", "markupsafe", "mpmath",
+    "networkx", "nvidia", "pkg_resources", "setuptools", "sympy", "torchgen", "triton", "typing_extensions",
 })
 # fmt: on
 
