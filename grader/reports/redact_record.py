@@ -55,7 +55,7 @@ OUTCOME_OF = {"exception": "raised", "timeout": "timed-out", "forbidden-call": "
 LINE_SHOWN = "the line shown"
 NO_LINE = "Run the file yourself: Python says on which line it stops."  # for advice on a line that is not shown
 ANOTHER_ERROR = "It raises another error here."
-CHOSEN = re.compile(r"(Wrong shape: |Wrong dtype: |It returned )(?!None; ).+?([;,] (?:expected|which) )")
+CHOSEN = re.compile(r"(Wrong shape: |Wrong dtype: |It returned |It calls )(?!None; ).+?([;,] (?:expected|which) )")
 GRADER_FAILED = "The grader itself failed on this submission; its author is not to blame, and it costs no points."
 
 
@@ -108,7 +108,7 @@ def _redact_check(check: CheckResult, first: dict[tuple[str, str], str]) -> Chec
 
 
 def _without_details(message: str, outcome: str) -> str:
-    """Leave out of a gist what a submission can choose among many: types of errors, lines, shapes, dtypes."""
+    """Leave out of a gist what a submission can choose among many: types of errors, lines, shapes, dtypes, calls."""
     if outcome == "raised":
         return ANOTHER_ERROR
     return CHOSEN.sub(r"\1something else\2", message.partition(" It was on line ")[0])

@@ -652,13 +652,15 @@ def test_details_are_told_once():
 
     source = "\n".join(f"x = {number}" for number in range(1000))
     submission, expected = Submission("a", "a.py", source), torch.zeros(2, 3, 5, 7)
+    forbids = max((lesson.forbids for lesson in load(ROOT).lessons.values()), key=len)
     said = {("failed", redacted_explanation.explain_form(value, expected, 1e-6)) for value in all_values()}
     said |= {("failed", redacted_explanation.explain_unusable(value)) for value in all_values()}
     for kind in ("raised", "timed-out", "out-of-memory", "crashed", "forbidden"):
-        for name in redacted_explanation.KNOWN_ERRORS:
+        for name in (*redacted_explanation.KNOWN_ERRORS, *forbids):
             for line in range(1, 1000, 11):
-                error = LearnerError(kind, name, "No answer within 1 s.", [("a.py", line, "f", "")])
-                said.add((kind, redacted_explanation.explain_error(error, submission, ())))
+                text = name if kind == "forbidden" else "No answer within 1 s."
+                error = LearnerError(kind, name, text, [("a.py", line, "f", "")])
+                said.add((kind, redacted_explanation.explain_error(error, submission, forbids)))
     first = [CheckResult("a.0", "f", "Says.", "values", kind, 1.0, 0.0, gist="The first of its kind.")
              for kind in ("failed", "raised", "timed-out", "out-of-memory", "crashed", "forbidden")]  # fmt: skip
     lesson = LessonResult("a", "graded", 1.0, False, "cpu", 1, 0.1)
