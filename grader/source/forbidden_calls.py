@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from grader.source.hiding_module import HidingModule, read_module
-from grader.source.hiding_names import ITSELF
+from grader.source.hiding_names import ITSELF, used_place
 from grader.source.module_names import AT_IMPORT, EVERYTHING
-from grader.source.parse import TooDeep, TooLarge
+from grader.source.own_classes import TEST_CASE
+from grader.source.parse import TooDeep, TooLarge, nodes_in
+from grader.source.scopes import names_bound_by
 
 MAX_NODES = 100_000  # of all files together: exercises have a few thousand
 UNREAD = "a file that is not read"  # in the place of a name
@@ -82,6 +84,7 @@ class _Program:
         self.own = frozenset(siblings)
         self.modules: dict[str, HidingModule | None] = {}
         self.unread: list[str] = []  # modules that are too deep for a reader, or too large
+        self.taken: set[tuple[str, str]] = set()  # what one file has of another one
         self._size = 0
 
     def find(self, function: str, matches: Callable[[str], str | None]) -> ForbiddenCall | None:
@@ -107,6 +110,19 @@ class _Program:
                 return found
             names = [(where, EVERYTHING) for where in self.modules if where not in read]
             read |= set(self.modules)
+        return next(self._handed_on(), None) or self._find_unread()
+
+    def _handed_on(self) -> Iterator[ForbiddenCall]:
+        """Yield the hiding places that one file imports, which by itself is no use of them, and another has of it."""
+        for where, name in sorted(self.taken):
+            module = self.modules.get(where)
+            path = module.paths.get(name, "") if module else ""
+            if module and path != TEST_CASE and (place := used_place(path)):
+                binding = (node for node in nodes_in(*module.body) if name in names_bound_by(node))
+                line = getattr(next(binding, None), "lineno", 1)
+                yield ForbiddenCall(place, line, self.files[where][0], hides=True)
+
+    def _find_unread(self) -> ForbiddenCall | None:
         unread = ((self.files[where][0], f"{where}.py" if where else UNREAD) for where in self.unread)
         return next((ForbiddenCall(name, 1, path, hides=True) for path, name in unread), None)
 
@@ -171,6 +187,7 @@ class _Program:
                     yield where, module, node
                     if id(node) not in module.only_seen:
                         found |= {(where if other is None else other, what) for other, what in module.mentions(node)}
+            self.taken |= {each for each in found if each[0] != where}
             queue += sorted(found - seen)
             seen |= found
 

@@ -427,6 +427,29 @@ def test_what_another_module_could_hide_is_found(way):
     assert found["softmax"].hides
 
 
+USE = "\n\n\ndef softmax(x):\n    return "
+HANDED_ON = {
+    "a class": (f"from helper import p{USE}p.object(x)", "from unittest.mock import patch as p", "unittest.mock"),
+    "a module": (f"from helper import m{USE}m.patch(x)", "try:\n    from unittest import mock as m\nfinally:\n    1",
+                 "unittest.mock"),
+    "an attribute": (f"import helper as h{USE}h.p.object(x)", "from unittest.mock import patch as p", "unittest.mock"),
+    "all names": (f"from helper import *{USE}run(x)", "from timeit import timeit as run", "timeit.timeit"),
+    "nothing": (f"from helper import f{USE}f(x)", "from unittest import mock\ndef f(x):\n    return x", None),
+    "what is harmless": (f"from helper import dataclass, nn, T{USE}x",
+                         "from dataclasses import dataclass\nfrom torch import nn\nfrom unittest import TestCase as T",
+                         None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HANDED_ON)
+def test_what_a_file_has_of_anothers_imports_counts(what):
+    """To import what could hide a call is no use of it, unless another file has it from there."""
+    source, helper, place = HANDED_ON[what]
+    call = find_forbidden_call(f"{source}\n", "softmax", FORBIDS, {"helper": ("helper.py", f"{helper}\n")})
+
+    assert (call and (call.name, call.path, call.hides)) == (place and (place, "helper.py", True))
+
+
 AT_IMPORT = {
     "an annotation": "def unused(x: {}): pass\n",
     "one of the rest": "def unused(*a: {}, **k: int): pass\n",
