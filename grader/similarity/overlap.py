@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,16 +66,6 @@ def _cover(prints: Prints, weights: Mapping[int, float]) -> np.ndarray[tuple[int
     return cover
 
 
-def _lines(prints: Prints, weights: Mapping[int, float]) -> dict[int, set[int]]:
-    """Return the lines with any of these prints, in order, and which prints."""
-    found: dict[int, set[int]] = {}
-    for gram, line, last in zip(*(prints[field].tolist() for field in ("hash", "line", "last")), strict=True):
-        if gram in weights:
-            for number in range(line, last + 1):
-                found.setdefault(number, set()).add(gram)
-    return dict(sorted(found.items()))
-
-
 def _count_lines(prints: Prints, weights: Mapping[int, float]) -> int:
     """Return on how many lines these prints are.
 
@@ -89,17 +79,28 @@ def _count_lines(prints: Prints, weights: Mapping[int, float]) -> int:
 
 
 def _largest_passage(prints: Prints, weights: Mapping[int, float]) -> tuple[tuple[int, int], dict[int, float]]:
-    """Return the first and last line of the passage with most of these prints, and the prints."""
-    lines = _lines(prints, weights)
-    best: tuple[int, tuple[int, int]] = (0, (0, 0))
+    """Return the first and last line of the passage with most of these prints, and the prints.
+
+    It ends on the line where the last print that it does not repeat begins.
+    """
+    most, passage, whole = 0, (0, 0), set[int]()
     current: set[int] = set()
-    start = before = None
-    for line, found in lines.items():
-        if start is None or before is None or line > before + MAX_GAP_LINES + 1:
+    start = new = end = 0
+    # only where prints begin and end is looked at: a run over an empty stretch has as many lines as somebody likes
+    for line, last, gram in sorted(_places(prints, weights)):
+        if not current or line > end + MAX_GAP_LINES + 1:
             start, current = line, set()
-        before = line
-        current |= found  # in place: a copy for each line would cost its square
-        if len(current) > best[0]:
-            best = (len(current), (start, line))
-    first, last = best[1]
-    return best[1], {gram: weights[gram] for line, found in lines.items() if first <= line <= last for gram in found}
+        end = max(end, last)
+        if gram not in current:
+            current.add(gram)
+            new = line
+        if len(current) > most:
+            most, passage, whole = len(current), (start, new), current
+    return passage, {gram: weights[gram] for gram in whole}
+
+
+def _places(prints: Prints, weights: Mapping[int, float]) -> Iterator[tuple[int, int, int]]:
+    """Yield first line, last line and hash of each print that is one of these."""
+    for gram, line, last in zip(*(prints[field].tolist() for field in ("hash", "line", "last")), strict=True):
+        if gram in weights:
+            yield line, last, gram

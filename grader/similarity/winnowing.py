@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from grader.model import Lesson
 from grader.model.validate import parse_json, validated
-from grader.similarity.tokens import MAX_CHARACTERS, MAX_REMARK_LENGTH, MAX_TOKENS, TokenList, read_tokens
+from grader.similarity.tokens import MAX_CHARACTERS, MAX_REMARK_LENGTH, TokenList, read_tokens
 
 RUN_LENGTH = 12  # tokens: more than one idiomatic line, fewer than two original ones
 WINDOW = 4
@@ -55,9 +55,22 @@ def read_fingerprints(text: str) -> dict[str, Printed]:
     for each in prints.values():
         names, remarks = each["names"], each["remarks"]
         too_long = sum(map(len, names)) > MAX_CHARACTERS or any(len(remark) > MAX_REMARK_LENGTH for remark in remarks)
-        if too_long or max(len(names), len(remarks)) > MAX_NAMES or len(unpack_prints(each["prints"])) > MAX_TOKENS:
+        if too_long or max(len(names), len(remarks)) > MAX_NAMES:
             raise ValueError("this is more than is kept of a file")
+        if not _is_possible(unpack_prints(each["prints"])):
+            raise ValueError("these are no fingerprints of a file")
     return prints
+
+
+def _is_possible(prints: Prints) -> bool:
+    """Return False for what `winnow` makes of no file: prints out of order, or that go over more lines than it has."""
+    at, line, last = (prints[field].astype(np.int64) for field in ("at", "line", "last"))
+    if not len(prints):
+        return True
+    in_order = (np.diff(at) > 0).all() and all((np.diff(lines) >= 0).all() for lines in (line, last))
+    spans = last - line
+    # from one token to the next go RUN_LENGTH - 1 runs at most
+    return bool(in_order and spans.min() >= 0 and spans.sum() <= (RUN_LENGTH - 1) * (last[-1] - line[0]))
 
 
 def unpack_prints(prints: str) -> Prints:
@@ -95,9 +108,11 @@ def _relative_names(tokens: TokenList) -> tuple[list[bytes], dict[int, int]]:
 
 def winnow(tokens: TokenList) -> Prints:
     """Return the last of the smallest hashes of every window, once each, with its token, first and last line."""
-    every, lines = np.array(hash_runs(tokens), dtype="<u4"), np.minimum(tokens.lines, 0xFFFF)
+    every = np.array(hash_runs(tokens), dtype="<u4")
     if not len(every):
         return np.empty(0, PRINT)
+    # whatever order Python's tokenizer gives them: `read_fingerprints` refuses a line before the last one
+    lines = np.minimum(np.maximum.accumulate(tokens.lines), 0xFFFF)
     windows = sliding_window_view(every, min(WINDOW, len(every)))  # (window, run)
     before_last = windows[:, ::-1].argmin(axis=1)
     taken = np.unique(np.arange(len(windows)) + windows.shape[1] - 1 - before_last)
