@@ -40,7 +40,8 @@ def _list_names(learner: Learner) -> Iterator[str]:
     for entry in learner.entries:
         name = "" if learner.is_whole else entry.file
         try:
-            yield from _list_below(entry.path, entry.inside, name or learner.source, f"{name}/" if name else "")
+            path = entry.own_path()  # names behind a link are not its author's to know
+            yield from _list_below(path, entry.inside, name or learner.source, f"{name}/" if name else "")
         except (OSError, RuntimeError, ArchiveError):
             yield from [name] if name else []
 
@@ -49,7 +50,7 @@ def _list_below(path: Path, inside: str, name: str, prefix: str) -> Iterator[str
     if inside.endswith("/"):
         yield from (prefix + one[len(inside) :] for one in open_class(path).below(inside))
     elif not inside and path.is_dir():
-        found = (one for one in islice(path.rglob("*"), MAX_NAMES_LISTED) if not one.is_dir())
+        found = (one for one in islice(path.rglob("*"), MAX_NAMES_LISTED) if one.is_symlink() or not one.is_dir())
         yield from sorted(prefix + str(one.relative_to(path)) for one in found if _is_told(one.name))
     elif name.lower().endswith(".zip"):
         with open_file(path, inside, lambda text: None) as file:

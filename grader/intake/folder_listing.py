@@ -50,7 +50,8 @@ def list_entries(source: Path, leave_out: Path | None = None, has_hand_ins: HasH
     if source.is_file():
         return _list_archive(source, has_hand_ins)
     entries = _list_folder(source, leave_out)
-    folders = [entry for entry in entries if entry.kind == "folder" and not is_noise(entry.name)]
+    own = [entry for entry in entries if entry.kind == "folder" and not is_noise(entry.name)]
+    folders = [entry for entry in own if not entry.path.is_symlink()]
     if has_hand_ins and len(folders) == 1 and not has_hand_ins([entry.name for entry in entries]):
         return _list_folder(folders[0].path, leave_out)
     return entries
@@ -74,7 +75,10 @@ def _list_folder(folder: Path, leave_out: Path | None) -> list[Entry]:
 
 
 def _kind(child: Path) -> str:
+    """Return the kind of an entry; of a link what its name says, since where it leads is not looked at."""
     try:
+        if child.is_symlink():
+            return kind_of(child.name) or "folder"
         if child.is_dir():
             return "folder"
         return kind_of(child.name) if child.is_file() else ""

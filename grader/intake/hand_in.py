@@ -216,16 +216,9 @@ def reason_of(error: Exception) -> str:
     return getattr(error, "strerror", None) or shorten(str(error)) or type(error).__name__
 
 
-def _own_path(entry: Entry) -> Path:
-    """Return where an entry lies. Raises OSError for a link, which could lead to another's work, or to the answers."""
-    if not entry.inside and entry.path.is_symlink():
-        raise OSError("it is a link, and links are not followed")
-    return entry.path
-
-
 def _read_whole(learner: Learner, hand_in: HandIn) -> None:
     """Read a hand-in that is one folder or one file. Raises OSError, ArchiveError."""
-    path = _own_path(learner.first)
+    path = learner.first.own_path()
     if learner.kind == "folder":
         _read_folder(path, learner.first.inside, hand_in)
     elif learner.kind in ("zip", "tar"):
@@ -238,7 +231,7 @@ def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
     """Read a hand-in of several files or folders, each of which may be unreadable without harm to the others."""
     for entry in entries:
         try:
-            path = _own_path(entry)
+            path = entry.own_path()
             if entry.inside.endswith("/") or (not entry.inside and path.is_dir()):
                 _read_folder(path, entry.inside, hand_in)
             elif is_read(entry.file):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import stat
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -56,13 +58,23 @@ class Entry:
         """The name without the suffix of its kind."""
         return self.name if self.kind in ("folder", "git") else self.name.removesuffix(suffix_of(self.name))
 
+    def own_path(self) -> Path:
+        """Return where it lies. Raises OSError for a link, which could lead to another's work, or to the answers."""
+        if not self.inside and self.path.is_symlink():
+            raise OSError(errno.ELOOP, "it is a link, and links are not followed", str(self.path))
+        return self.path
+
     def modified_at(self) -> float:
-        """Return when it was last changed, comparable within one folder or archive; 0.0 if unknown."""
+        """Return when it was last changed, comparable within one folder or archive; 0.0 if unknown.
+
+        Of a link that is the time of the link: where it leads is not looked at.
+        """
         if self.inside:
             return open_class(self.path).modified_at(self.inside)
         try:
-            times = [self.path.stat().st_mtime]
-            if self.kind == "folder":
+            found = self.path.lstat()
+            times = [found.st_mtime]
+            if self.kind == "folder" and stat.S_ISDIR(found.st_mode):
                 children = zip(self.path.iterdir(), range(MAX_DATED_FILES), strict=False)
                 times += [child.lstat().st_mtime for child, _ in children]
             return max(times)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 from support.hand_ins import ANSWERS, SUMS, learner_of, make_tar, make_zip, write
 
+from grader.errors import SubmissionError
 from grader.intake.discover import discover
 from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import printable
 from grader.intake.limits import MAX_DEPTH, MAX_PATH_CHARS
 from grader.intake.match_lessons import _COPY, _common_folder
+from grader.intake.name_patterns import NamePattern
 
 DEEP = "a/" * 1200 + "argmax_2d.py"
 LONG = "_" * 5000 + ".py"
@@ -105,8 +108,6 @@ def test_a_link_that_is_handed_in_is_not_followed(folder, name):
 
 def test_a_link_among_the_files_of_a_platform_is_not_followed(folder):
     """The same holds where several files make one hand-in; the others of it are read."""
-    from grader.intake.name_patterns import NamePattern
-
     write(folder, {"ann_1_2_moving_average.py": SUMS})
     (folder / "ann_1_3_argmax_2d.py").symlink_to(folder / "ann_1_2_moving_average.py")
     (learner,) = discover(folder, names=NamePattern.parse("canvas")).learners
@@ -114,6 +115,39 @@ def test_a_link_among_the_files_of_a_platform_is_not_followed(folder):
 
     assert list(hand_in.files) == ["moving_average.py"]
     assert hand_in.notes == ["argmax_2d.py cannot be read: it is a link, and links are not followed."]
+
+
+def test_no_name_behind_a_link_is_told(folder):
+    """Who is told what their hand-in holds reads the names in their own folders alone, not where a link leads."""
+    secret = write(folder.parent, {"secret/exam-2027.pdf": "", "secret/.answers.py": ""}) / "secret"
+    (folder / "Eve_12_assignsubmission_file_").symlink_to(secret)
+    write(
+        folder, {"Eve_12_assignsubmission_onlinetext_/onlinetext.html": "", "Eve_12_assignsubmission_more_/a.txt": ""}
+    )
+    (folder / "Eve_12_assignsubmission_more_" / "lib").symlink_to(secret)
+    (learner,) = discover(folder, names=NamePattern.parse("moodle")).learners
+    problem = read_hand_in(learner).problem
+
+    assert "onlinetext.html" in problem and "Eve_12_assignsubmission_file_ cannot be read: it is a link" in problem
+    assert "exam" not in problem and "answers" not in problem
+
+
+@pytest.mark.parametrize("target", ["a folder", "a file", "nothing"])
+def test_where_a_link_leads_decides_nothing(folder, target):
+    """Whether there is something at the end of a link, and how new that is, shows in no list of the class."""
+    write(folder, {"ann/moving_average.py": SUMS})
+    secret = write(folder.parent, {"secret/1_2_moving_average.py": SUMS}) / "secret"
+    ends = {"a folder": secret, "a file": secret / "1_2_moving_average.py", "nothing": secret / "none"}
+    (folder / "eve").symlink_to(ends[target])
+    os.utime(secret, (4e9, 4e9))
+    found = discover(folder)
+    eve = found.learners[1]
+
+    assert eve.id == "eve" and not found.ignored
+    assert eve.first.modified_at() == (folder / "eve").lstat().st_mtime
+    shutil.rmtree(folder / "ann")
+    with pytest.raises(SubmissionError, match="the first is eve"):  # and not opened as the only folder
+        discover(folder, names=NamePattern.parse("canvas"))
 
 
 def test_a_class_may_itself_be_named_by_a_link(folder):
