@@ -322,9 +322,21 @@ def elsewhere_pipe(eve: Path, ann: Path) -> None:
     os.mkfifo(eve / ".git/packed-refs")
 
 
+def elsewhere_worktree(eve: Path, ann: Path) -> None:
+    (eve / ".git/worktrees/a").mkdir(parents=True)
+    os.mkfifo(eve / ".git/worktrees/a/HEAD")
+    (eve / ".git/HEAD").write_text("ref: worktrees/a/HEAD\n")
+
+
+def elsewhere_hook(eve: Path, ann: Path) -> None:
+    (eve / ".git/hooks").mkdir(exist_ok=True)
+    (eve / ".git/hooks/a").symlink_to(ann / ".git/refs/heads/main")
+    (eve / ".git/HEAD").write_text("ref: hooks/a\n")
+
+
 @pytest.mark.parametrize("lead", [
     elsewhere_file, elsewhere_link, elsewhere_objects, elsewhere_alternates, elsewhere_commondir, elsewhere_ref,
-    elsewhere_include, elsewhere_include_far_down, elsewhere_pipe,
+    elsewhere_include, elsewhere_include_far_down, elsewhere_pipe, elsewhere_worktree, elsewhere_hook,
 ])  # fmt: skip
 def test_a_repository_that_leads_elsewhere_is_refused(repository, lead):
     """Nobody hands in another learner's repository by a file that leads there; the message says what to do."""

@@ -216,10 +216,13 @@ def _require_self_contained(folder: Path) -> None:
     for elsewhere in ("commondir", "gitdir", "objects/info/alternates", "objects/info/http-alternates"):
         if os.path.lexists(folder / elsewhere):
             raise GitError(f"It takes a part from another repository ({elsewhere}): clone it anew, without --shared.")
-    for number, path in enumerate(_files_git_reads(folder)):
+    for number, path in enumerate(_below(folder)):
         if path.is_symlink():
-            raise GitError(f"{path.relative_to(folder)} in its git folder is a link: clone it anew.")
-        if not (path.is_file() or path.is_dir()):
+            how = ", with an empty --template=" if path.parent.name == "hooks" else ""
+            raise GitError(f"{path.relative_to(folder)} in its git folder is a link: clone it anew{how}.")
+        if not (
+            path.is_file() or path.is_dir() or path.is_socket()
+        ):  # fsmonitor's socket cannot be read, or waited for
             raise GitError(f"{path.relative_to(folder)} in its git folder is no file: clone it anew.")
         if number >= MAX_FILES:
             raise GitError("Its git folder holds too many files: clone it anew.")
@@ -230,10 +233,12 @@ def _require_self_contained(folder: Path) -> None:
                 raise GitError("Its configuration includes other files, or is far too large: clone it anew.")
 
 
-def _files_git_reads(folder: Path) -> Iterator[Path]:
-    """Yield every file and folder of a git folder that decides which objects are found in it."""
-    parts = ("HEAD", "config", "config.worktree", "packed-refs", "shallow", "refs", "objects", "info", "reftable")
-    waiting = [folder / part for part in parts if os.path.lexists(folder / part)]
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield every file and folder of a git folder: HEAD may name any, as `ref: worktrees/a/HEAD` or `ref: hooks/a`.
+
+    No link is followed.
+    """
+    waiting = [*folder.iterdir()]
     while waiting:
         path = waiting.pop()
         yield path
