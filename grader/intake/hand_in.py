@@ -22,7 +22,7 @@ from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.git import GitError
 from grader.intake.formats.repositories import read_repository
 from grader.intake.formats.tar import read_tar
-from grader.intake.formats.zip_member import ArchiveError, is_own, read_zip, why_refused
+from grader.intake.formats.zip_member import ArchiveError, bytes_read, is_own, read_zip, why_refused
 from grader.intake.learner import Entry, Learner, printable, shorten
 from grader.intake.limits import (
     LIBRARY_FOLDERS,
@@ -258,7 +258,7 @@ def _read_folder(path: Path, inside: str, hand_in: HandIn) -> None:
 def _read_one(path: Path, inside: str, name: str, hand_in: HandIn) -> None:
     """Read one of several files. Raises HandInFull."""
     if inside:
-        hand_in.spend(min(open_class(path).members[inside].file_size, limit_for(name)))
+        hand_in.spend(bytes_read(open_class(path).members[inside], limit_for(name)))
     try:
         if is_archive(name):
             _read_archive(path, inside, name, f"{name}/", hand_in)

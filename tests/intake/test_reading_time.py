@@ -76,6 +76,25 @@ def test_wrong_checksums_are_not_unpacked_without_end(tmp_path):
     assert f"more than {MAX_UNPACKED_BYTES >> 20} MB" in hand_in.notes[-1]
 
 
+def make_empty_stream(path: Path, members: int, size: int) -> Path:
+    """Make an archive of that many members over one stream of about *size* bytes that unpacks to nothing."""
+    packed = b"\x00\x00\x00\xff\xff" * (size // 5)  # RFC 1951, 3.2.4: stored blocks of no bytes, and none is the last
+    about = struct.pack("<5H3L2H", 20, 0, 8, 0, 0x21, 0, len(packed), 0, 8, 0)
+    header = b"PK\3\4" + about + b"00000.py"
+    listed = b"".join(b"PK\1\2" + b"\x14\0" + about + bytes(14) + b"%05d.py" % number for number in range(members))
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, members, members, len(listed), len(header) + len(packed), 0)
+    path.write_bytes(header + packed + listed + end)
+    return path
+
+
+def test_what_unpacks_to_nothing_is_not_gone_through_without_end(tmp_path):
+    """Twenty thousand members over one stream of empty blocks are counted by what they are packed to."""
+    path = make_empty_stream(tmp_path / "eve.zip", 19_000, 16 << 20)
+    hand_in = in_time(lambda: read_hand_in(learner_of(path, "zip")))
+
+    assert f"more than {MAX_UNPACKED_BYTES >> 20} MB" in hand_in.notes[-1]
+
+
 def test_what_the_archives_of_a_folder_unpack_to_is_bounded_together(tmp_path):
     """Many archives in one folder unpack to no more than one may."""
     first = make_tar(tmp_path / "eve" / "a.tar.gz", {"rest.bin": bytes(200 << 20)})

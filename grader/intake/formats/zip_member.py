@@ -68,7 +68,7 @@ def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
     last, twice = last_of_each(wanted)
     for name, info in sorted(last.items(), key=lambda one: (one[0].count("/"), one[0])):
         limit = min(limit_for(name), MAX_HAND_IN_BYTES + 1)
-        spend(SLOWER_THAN_TAR * min(info.file_size, limit))
+        spend(SLOWER_THAN_TAR * bytes_read(info, limit))
         content = read_member(file, info, limit, note)
         if content is not None:
             if name in twice:
@@ -86,6 +86,15 @@ def list_members(file: BinaryIO, limit: int) -> list[tuple[str, zipfile.ZipInfo]
             return [(name, info) for name, info in members if not name.endswith("/")]
     except DAMAGED as error:
         raise ArchiveError(f"The archive is damaged, or it is no .zip: {error}.") from error
+
+
+def bytes_read(info: zipfile.ZipInfo, limit: int) -> int:
+    """Return how many bytes are gone through at most for the first *limit* of a member, packed or unpacked.
+
+    The packed ones count by themselves: any number of members may lie over one stream that unpacks to nothing.
+    """
+    packed = info.compress_size if info.compress_type == zipfile.ZIP_DEFLATED else 0
+    return max(min(info.file_size, limit), packed)
 
 
 def last_of_each(
