@@ -19,7 +19,14 @@ MAX_FILE_BYTES = 16 << 20  # of a course's file, a release's or a workspace's
 SMALL_FILE = 64 << 10  # and what a file holds that does not say how large it is
 MAX_NAME_BYTES = 100  # of the name of a learner's files; file systems take 255
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # of what says how somebody does
-MAX_DOTS = 1000  # in a line of TOML
+MAX_TOML_CHARS = 1 << 20  # the longest of a course has 36,000
+MAX_KEY_DOTS = 8  # in a key of TOML; a course's have two
+# strings of several lines, which may end in two quotes more than close them, of one line, and comments
+TOML_QUOTED = (
+    r'"""(?s:\\.|[^\\])*?(?:"""(?:"{0,2})|\Z)'
+    r"|'''(?s:.)*?(?:'''(?:'{0,2})|\Z)"
+    r"""|"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|#[^\n]*"""
+)
 MAX_NUMBERED_BYTES = 200  # of such a name with a number, because it was taken
 
 
@@ -48,12 +55,26 @@ def read_whole(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 
 
 def load_toml(text: str) -> dict[str, Any]:
-    """Parse TOML. Raises ValueError, also for a key of very many parts, over which tomllib takes minutes."""
+    """Parse TOML. Raises ValueError, also where tomllib would take minutes.
+
+    What it does for a line grows with the square of the parts of its key, those of its table's among them.
+    """
     import tomllib  # here: the commands start without it
 
-    if any(line.count(".") > MAX_DOTS for line in text.split("\n")):
-        raise ValueError(f"more than {MAX_DOTS} dots in a line")
+    if len(text) > MAX_TOML_CHARS:
+        raise ValueError(f"it is longer than {MAX_TOML_CHARS} characters")
+    if any(line.count(".") > MAX_KEY_DOTS for line in text.split("\n")) and _has_long_key(text):
+        raise ValueError(f"a key has more than {MAX_KEY_DOTS} dots")
     return tomllib.loads(text)
+
+
+def _has_long_key(text: str) -> bool:
+    """Return True if a key of TOML has more than MAX_KEY_DOTS dots outside of quotes.
+
+    Strings and comments are left out first, open ones up to where tomllib gives up; a value has one dot at most.
+    """
+    bare = re.sub(TOML_QUOTED, "", text)
+    return any(part.count(".") > MAX_KEY_DOTS for part in re.split(r"[\n,=\[\]{}]", bare))
 
 
 def file_name(name: str, limit: int = MAX_NAME_BYTES) -> str:

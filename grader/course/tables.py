@@ -34,7 +34,7 @@ class TomlText:
             line = int(numbered[1]) if numbered else self.text.count("\n") + 1
             raise self.error(f"this is not valid TOML: {message}", self.first_line + line - 1) from None
         except (RecursionError, ValueError):  # int() raises a ValueError of its own
-            raise self.error("it is nested too deeply, or a number in it is too long") from None
+            raise self.error("it is too long or nested too deeply, or a number in it is too long") from None
 
     def error(self, what: str, line: int = 0) -> CourseError:
         return CourseError(what, where=at(self.path, line), next_step=self.next_step)
