@@ -84,6 +84,8 @@ class LockedFolder:
 
 def open_folder(path: Path) -> LockedFolder:
     """Create the folder of the store at *path* if needed, and lock it. Raises OSError, UsageError."""
+    if path.name == STORE:
+        _require_own(path)
     made = tuple(itertools.takewhile(lambda folder: not folder.exists(), path.absolute().parents))
     if path.name == STORE:
         path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -91,6 +93,24 @@ def open_folder(path: Path) -> LockedFolder:
         path.parent.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
         make_folder(path.parent, PRIVATE_FOLDER)
     return LockedFolder(_lock(path), made)
+
+
+def _require_own(path: Path) -> None:
+    """Raise UsageError where files of others would be overwritten: they have names of ours, and no results lie here.
+
+    A store may be missing that was moved away because it is damaged; its lock tells that it was here.
+    """
+    if os.path.lexists(path) or os.path.lexists(_lock_path(path)):
+        return
+    for name in FILES:
+        if os.path.lexists(path.parent / name):
+            what = f"{name} is here already, and belongs to no results: it would be overwritten"
+            next_step = "name another folder with --out, or move what is here to another place"
+            raise UsageError(what, where=str(path.parent), next_step=next_step)
+
+
+def _lock_path(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
 
 
 def _lock(path: Path) -> IO[bytes]:
@@ -101,7 +121,7 @@ def _lock(path: Path) -> IO[bytes]:
     """
     flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     lock = open(  # noqa: SIM115  Path.open knows no opener; the caller closes it
-        path.with_name(f".{path.name}.lock"), "ab", opener=lambda name, mode: os.open(name, mode | flags, PRIVATE_FILE)
+        _lock_path(path), "ab", opener=lambda name, mode: os.open(name, mode | flags, PRIVATE_FILE)
     )
     try:
         import fcntl
