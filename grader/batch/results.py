@@ -21,12 +21,15 @@ from grader.batch.results_folder import (
 )
 from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
-from grader.errors import UsageError
+from grader.errors import GraderError, UsageError
 from grader.intake.learner import Learner, content_of
 from grader.intake.unique_ids import suggest_ids
+from grader.judge.own_limits import end_after, limited_memory
 from grader.model import SCHEMA, Course
 from grader.record import Record
 from grader.store.class_store import CHANGED, ClassStore, Owner, Result, State
+
+SIMILARITY_SECONDS = 600.0  # for all hand-ins of a class, of which thousands take seconds
 
 
 def read_settings(path: Path) -> dict[str, Any] | None:
@@ -296,7 +299,8 @@ class Results:
     def finish(self, course: Course | None = None) -> None:
         """Write the class's files unless they are current; with *course*, similar hand-ins are found first.
 
-        Raises StoreError.
+        Raises StoreError, and GraderError if that took too long, or too much memory: the files are written all the
+        same, without similar hand-ins, which are looked for again the next time.
         """
         if self.outputs is None:
             return
@@ -305,10 +309,19 @@ class Results:
         if not (facts[CHANGED] or reveal_changed) and self.outputs.has_class_files():
             return
         self.write_learners(missing_only=not reveal_changed)
+        failure = None
         if course is not None:
-            self._store_facts(similar=self._find_similar(course))
+            try:
+                with limited_memory(course.limits.memory_mb), end_after(SIMILARITY_SECONDS, "comparing the hand-ins"):
+                    similar = self._find_similar(course)
+            except GraderError as error:
+                failure, similar = error, []
+            self._store_facts(similar=similar)
         self._store_facts(finished=utc_now(), reveal=self.outputs.reveal)
         self.write_class()
+        if failure:
+            self._store_facts(**{CHANGED: True})
+            raise failure
 
     def _find_similar(self, course: Course) -> list[dict[str, Any]]:
         """Return the pairs of similar hand-ins."""

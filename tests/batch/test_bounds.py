@@ -9,15 +9,19 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support.class_results import made_class
 from support.hand_ins import ANSWERS, TINY, learner_of, write
 from support.learn_command import ROOT, learn
 
-from grader.batch import make_record, run
+from grader.batch import make_record, results, run
 from grader.batch import read_within_limits as reading
 from grader.batch.grade_learner import NO_TIME
+from grader.batch.outputs import Outputs
+from grader.batch.results_folder import store_path
 from grader.course import load
 from grader.errors import GraderError
 from grader.judge.own_limits import end_after, limited_memory
@@ -176,6 +180,30 @@ def test_looking_for_hand_ins_is_bounded(tmp_path, monkeypatch):
     course = load(TINY)
     with pytest.raises(GraderError, match="looking for hand-ins took more than"):
         run.Run(course, run.Plan(tmp_path, tmp_path / "out", [course.lessons["argmax_2d"]], "1"))
+
+
+@pytest.mark.parametrize("more", [{"seconds": 0.3}, {"memory_mb": 64}])
+def test_comparing_a_class_is_bounded(tmp_path, monkeypatch, more):
+    """Fingerprints that keep the comparison busy, or fill the memory, cost it alone: the class's files are written."""
+
+    def hoard(*_args):
+        kept = [b""]
+        while True:
+            kept.append(b"x" * (1 << 20 if "memory_mb" in more else 0))
+
+    head, _ = made_class(1)
+    settings = {name: head[name] for name in ("course", "engine", "lessons", "seed", "device")}
+    course = dataclasses.replace(load(TINY), limits=Limits(memory_mb=more.get("memory_mb", 4096)))
+    monkeypatch.setattr("grader.similarity.find_similar", hoard)
+    monkeypatch.setattr(results, "SIMILARITY_SECONDS", more.get("seconds", 20.0))
+    with closing(results.Results(store_path(tmp_path), settings, Outputs(tmp_path), go_on=False)) as made:
+        found = {name: [] for name in ("ignored", "missing", "unlisted")}
+        made.begin({"course": "", "lessons": head["titles"]}, [], found)
+        for _ in range(2):  # and the next run tries again
+            with pytest.raises(GraderError, match=r"comparing the hand-ins took more|needed more than 64 MB"):
+                made.finish(course)
+
+    assert json.loads((tmp_path / "results.json").read_text())["similar"] == []
 
 
 @pytest.mark.slow
