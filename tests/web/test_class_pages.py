@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -83,7 +84,7 @@ def test_somebody_elses_results_bring_no_script_and_lead_nowhere(results, tmp_pa
     for name in planted:
         (out / name).parent.mkdir(exist_ok=True)
         (out / name).write_text("Your session has ended: type your password.")
-    (out / "alike/1.html").write_text("alike")
+    (out / "alike/1.html").write_text(alike_page({}, "softmax", []))
     shutil.rmtree(out / "code")
     (tmp_path / "home").mkdir()
     (tmp_path / "home/secret.html").write_text("SECRET")
@@ -102,25 +103,48 @@ def test_somebody_elses_results_bring_no_script_and_lead_nowhere(results, tmp_pa
         assert visitor.ask("GET", "/report.html").status == 404
 
 
-@pytest.mark.parametrize("planted", [
-    '<META http-equiv="refresh" content="0;url=http://127.0.0.1:9/">', "<meta/http-equiv=refresh content=0>",
-    '<meta content="0;url=x>" http-equiv=refresh>', '<meta name="robots" http-equiv="refresh" content="0;url=x">',
-    '<Link rel="preconnect" href="http://127.0.0.1:9/">',
-])  # fmt: skip
-def test_no_page_of_a_folder_takes_a_reader_elsewhere(results, tmp_path, planted):
-    """A page that was changed so is not shown; nor is one in another encoding, or of a folder that is not there."""
+def test_a_changed_page_is_not_shown_and_what_to_do_is(results, tmp_path):
+    """Nor is one in another encoding; of a folder that is not there nothing is. `grader report` mends it."""
     out = tmp_path / "out"
     shutil.copytree(results, out)
-    shutil.rmtree(out / "code")
     report, page = out / "report.html", out / "feedback/ann.html"
     with PageServer(make_class_app(out, "A course", read_results(out)[1]), 0, "grader open", CLASS_POLICY) as server:
         visitor = Visitor(server.make_link())
         visitor.enter()
-        assert visitor.ask("GET", "/report.html").status == visitor.ask("GET", "/feedback/ann.html").status == 200
-        report.write_text(report.read_text() + planted)
-        page.write_bytes(f"\ufeff{page.read_text()}{planted}".encode("utf-16"))
-        for path in ("/report.html", "/feedback/ann.html", "/code/ann.html", "/alike/1.html"):
+        whole = visitor.read("/report.html")
+        assert whole == report.read_text() and visitor.read("/feedback/ann.html") == page.read_text()
+        report.write_text(f"{whole}<iframe src=http://127.0.0.1:9/>")
+        page.write_bytes(f"\ufeff{page.read_text()}".encode("utf-16"))
+        for name in ("report.html", "feedback/ann.html"):
+            answer = visitor.ask("GET", f"/{name}")
+            assert answer.status == 403 and name in answer.body.decode() and b"<iframe" not in answer.body
+            assert f"grader report {out}" in answer.body.decode()
+        assert CliRunner().invoke(grader, ["report", str(out)]).exit_code == 0
+        assert visitor.read("/report.html") == whole and "Feedback for" in visitor.read("/feedback/ann.html")
+        shutil.rmtree(out / "code")
+        for path in ("/code/ann.html", "/alike/1.html"):
             assert visitor.ask("GET", path).status == 404, path
+
+
+@pytest.mark.parametrize("planted", [
+    '<iframe src="{0}"></iframe>', '<iframe srcdoc="&lt;link rel=preconnect href={0}&gt;"></iframe>',
+    '<iframe srcdoc="&lt;meta http-equiv=refresh content=0;url={0}&gt;"></iframe>', '<link rel=preconnect href="{0}">',
+    '<meta http-equiv=refresh content="0;url={0}">',
+])  # fmt: skip
+def test_a_browser_asks_nobody_else_for_what_a_changed_page_says(results, tmp_path, page, planted):
+    """Something listens on another port: nobody connects, though the page that was changed is opened."""
+    out = tmp_path / "out"
+    shutil.copytree(results, out)
+    report = out / "report.html"
+    app = make_class_app(out, "A course", read_results(out)[1])
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere, PageServer(app, 0, "grader open", CLASS_POLICY) as server:
+        address = f"http://127.0.0.1:{elsewhere.getsockname()[1]}/"
+        report.write_text(report.read_text().replace("</main>", planted.format(address) + "</main>"))
+        page.goto(server.make_link("/report.html"))
+        assert "was changed" in page.inner_text("h1")
+        elsewhere.settimeout(1)
+        with pytest.raises(TimeoutError):
+            elsewhere.accept()
 
 
 def test_what_is_not_there_is_said(tmp_path):
