@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
+from http import HTTPStatus
 from pathlib import Path
 
 from starlette.datastructures import MutableHeaders
@@ -37,6 +38,9 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+# after a refusal, lest thousands of requests sent at once be refused one by one; whoever still sends a body is not cut
+# off, for then they would read no answer: a page whose server was started again
+CLOSE = {"Connection": "close"}
 
 
 class Keys:
@@ -79,14 +83,17 @@ class Guard:
                 MutableHeaders(scope=message).update(self._headers)
             await send(message)
 
-        refusal = self._refuse(Request(scope))
+        request = Request(scope)
+        refusal = self._refuse(request)
+        if refusal and refusal.status_code >= HTTPStatus.BAD_REQUEST and not _has_body(request):
+            refusal.headers.update(CLOSE)
         await (refusal or self._app)(scope, receive if refusal else _bounded(receive), send_with_headers)
 
     def _refuse(self, request: Request) -> Response | None:
         """Return what a request gets that is let in no further; None for one that is."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if _is_another_users(request):
-            return PlainTextResponse("Another user of this machine may not ask this server.", 403)
+            return PlainTextResponse("Another user of this machine may not ask this server.", 403, CLOSE)
         if host not in self._hosts:
             return PlainTextResponse("This server answers on 127.0.0.1 only.", 421)
         if origin != f"http://{host}" and (origin is not None or request.method not in ("GET", "HEAD")):
@@ -106,6 +113,10 @@ class Guard:
         return None if known else PlainTextResponse(says.format(self._command), 403)
 
 
+def _has_body(request: Request) -> bool:
+    return "transfer-encoding" in request.headers or request.headers.get("content-length", "0") != "0"
+
+
 def _is_another_users(request: Request) -> bool:
     """Return True if a program of another user, but root, asks: Linux lists whose each connection is.
 
@@ -116,7 +127,9 @@ def _is_another_users(request: Request) -> bool:
     lists_us = False
     for table in CONNECTIONS:
         with suppress(OSError), table.open(encoding="ascii") as lines:
-            for _, local, remote, state, _, _, _, user, _, inode, *_ in (line.split() for line in lines):
+            # of hundreds of connections the others are not taken apart
+            fields = (line.split() for line in lines if theirs in line or f" {LISTENS} " in line)
+            for _, local, remote, state, _, _, _, user, _, inode, *_ in fields:
                 lists_us |= local.endswith(ours) and state == LISTENS
                 if local.endswith(theirs) and remote.endswith(ours) and inode != "0":
                     users.add(int(user))

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Thread
 
@@ -127,6 +127,35 @@ def test_another_user_of_the_machine_is_refused(server: WebServer, monkeypatch: 
     assert said.startswith("403") and "Another user" in said
     monkeypatch.undo()
     assert visitor.enter() == 303
+
+
+@pytest.mark.parametrize("request_line", ["GET / HTTP/1.1", "POST / HTTP/1.1", "PUT /file/x HTTP/1.1"])
+@pytest.mark.parametrize("who", ["another user", "a foreign host", "no key"])
+def test_a_refusal_ends_the_connection(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch, who: str, request_line: str
+) -> None:
+    """Of many requests sent at once one is refused, and no more are read: thousands would keep the learner waiting."""
+    if who == "another user":
+        monkeypatch.setattr(guard, "_is_another_users", lambda _request: True)
+    host = "evil.example" if who == "a foreign host" else f"127.0.0.1:{server.port}"
+    body = "Content-Length: 1\r\n\r\nx" if who == "another user" else "\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), SECONDS) as line:
+        line.sendall(f"{request_line}\r\nHost: {host}\r\nOrigin: http://{host}\r\n{body}".encode() * 50)
+        answers = b""
+        with suppress(ConnectionResetError):  # for what was not read
+            while piece := line.recv(1 << 16):
+                answers += piece
+    assert answers.count(b"HTTP/1.1 4") == 1 and b"connection: close" in answers.lower()
+
+
+def test_a_refusal_reaches_a_page_that_sends_a_whole_file(server: WebServer) -> None:
+    """It is told to use the new link, and the connection is there for the next time."""
+    stranger = Visitor(server.make_link())
+    with closing(http.client.HTTPConnection(stranger.host, timeout=SECONDS)) as connection:
+        for _ in range(20):
+            connection.request("PUT", "/file/x", b"x" * 250_000, {"Origin": f"http://{stranger.host}"})
+            answer = connection.getresponse()
+            assert answer.status == 403 and b"learn web" in answer.read()
 
 
 AS_ANOTHER_WHO_LEAVES = """
