@@ -16,7 +16,7 @@ import math
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from json.encoder import encode_basestring_ascii as quote
 from typing import Any
@@ -58,6 +58,15 @@ ANSWER_FACTOR = 4  # times what was asked, a reply may hold beside its room: gra
 def reply_bounds(room: int, asked: int) -> Bounds:
     """Return the limits of the reply to a request of `asked` bytes, with `room` for an answer that outgrows it."""
     return replace(REPLY, body=min(REPLY.body, room + ANSWER_FACTOR * asked))
+
+
+def bytes_along(shape: Sequence[int], dtype: str) -> int:
+    """Return the bytes of an array, an axis of size 0 counted as of size 1.
+
+    An array without values may be as long as one likes along its other axes, and costs whoever makes a list, a sum or a
+    number for each place along those.
+    """
+    return math.prod([size or 1 for size in shape]) * ITEM_SIZES[dtype]
 
 
 class ProtocolError(Exception):
@@ -290,8 +299,10 @@ class _Decoder:
         if not isinstance(shape, list) or len(shape) > MAX_RANK:
             raise ProtocolError("an array of impossible rank")
         for size in shape:
-            if type(size) is not int or size < 0 or size > self.max_body:
+            if type(size) is not int or size < 0:
                 raise ProtocolError("an array of impossible shape")
+        if bytes_along(shape, dtype) > self.max_body:
+            raise ProtocolError("an array of impossible shape")
         end = self.offset + length
         if length != math.prod(shape) * ITEM_SIZES[dtype] or end > len(self.body):
             raise ProtocolError("an array whose bytes do not fit its shape")

@@ -96,6 +96,15 @@ def test_small_values_are_shown_as_they_can_be_typed():
     assert show({"a": 0.123456, "b": [torch.ones(1)]}) == "{'a': 0.1235, 'b': [torch.tensor([1.0])]}"
 
 
+def test_an_array_without_values_is_shown_by_its_shape_where_its_lists_would_be_many():
+    """Not as an empty list for each of a million rows."""
+    for make in (torch.zeros, lambda *shape: numpy.zeros(shape, "float32")):
+        kind = "tensor" if make is torch.zeros else "numpy array"
+        assert show(make(1_000_000, 1, 0)).endswith(f"float32 {kind} of shape (1000000, 1, 0)")
+        assert show_apart(make(25, 0), make(0))[0].endswith(f"float32 {kind} of shape (25, 0)")
+    assert show(torch.zeros(2, 0)) == "torch.tensor([[], []])" and show(torch.zeros(0, 9)) == "torch.tensor([])"
+
+
 def test_two_values_are_shown_so_that_they_differ():
     """With as many digits as it takes, and with the dtypes where the numbers are the same."""
     third = torch.tensor([1 / 3])

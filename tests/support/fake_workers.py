@@ -90,6 +90,8 @@ HUGE: dict[str, Callable[[int], Any]] = {
     "half numbers": lambda size: _array("float16", size // 2),
     "a row of numbers": lambda size: _array("float32", 1, size // 4),
     "numbers of numpy": lambda size: _array("float32", size // 4, kind="numpy"),
+    "places without values": lambda size: _array("int8", size, 0),
+    "places of numpy": lambda size: [_array("float32", 0, 1, size // 4, kind="numpy")] * 300,
     "a list of numbers": lambda size: [0.5] * 19_000,
     "a tuple": lambda size: (_array("int8", size // 2), [1.5] * 9_000),
     "names": lambda size: {f"n{number}": 1 for number in range(1_900)},

@@ -221,6 +221,8 @@ HOSTILE_HEADERS = {
     "bare NaN": b'{"$dict":[["a",NaN]]}',
     "negative size": b'{"$dict":[["a",{"$array":["torch","float32",[-1],"cpu",0]}]]}',
     "huge size": b'{"$dict":[["a",{"$array":["torch","float32",[99999999999],"cpu",0]}]]}',
+    "no values along huge axes": b'{"$dict":[["a",{"$array":["torch","float32",[90000,90000,0],"cpu",0]}]]}',
+    "no values along a long axis": b'{"$dict":[["a",{"$array":["numpy","bool",[99999999,0],"cpu",0]}]]}',
     "size that is no number": b'{"$dict":[["a",{"$array":["torch","float32",[true],"cpu",4]}]]}',
     "bytes beyond the body": b'{"$dict":[["a",{"$array":["torch","float32",[4],"cpu",16]}]]}',
     "wrong byte count": b'{"$dict":[["a",{"$array":["torch","float32",[4],"cpu",4]}]]}',

@@ -349,19 +349,23 @@ def test_a_long_source_arrives_whole(launcher):
 
 
 def test_an_answer_that_is_too_large_is_an_error_of_the_learners(launcher):
-    """A view of more values than there is memory for, and a list of a million, come back as what they are."""
+    """A view of more values than there is memory for, and a list of a million, come back as what they are.
+
+    So does what has no values, and more places for them than would fit.
+    """
     worker = loaded(
         launcher,
-        "import torch\ndef f(many):\n"
-        "    return [0.0] * 1_000_000 if many else torch.zeros(1).expand(100_000, 100_000)\n",
+        "import numpy\nimport torch\nvalues = [0.0] * 1_000_000, torch.zeros(1).expand(100_000, 100_000), "
+        "torch.empty(3_000_000, 3_000_000, 0), numpy.empty((0, 3_000_000, 3_000_000)), torch.empty(20, 0)\n"
+        "def f(number):\n    return values[number]\n",
     )
     subject = RemoteModule(worker, {"f": "function"})
-    value = subject.f(False)
     with pytest.raises(LearnerError, match="too many values"):
-        subject.f(True)
+        subject.f(0)
+    large, small = [subject.f(number) for number in (1, 2, 3)], subject.f(4)
     worker.close()
 
-    assert "too large to be sent" in value.type_name
+    assert all("too large to be sent" in value.type_name for value in large) and small.shape == (20, 0)
 
 
 @pytest.mark.parametrize("made", ["torch.zeros([1] * 17)", "torch.zeros([1] * 64)", "np.zeros([1] * 33)"])

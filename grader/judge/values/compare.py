@@ -275,7 +275,8 @@ def _has_equal_values(actual: Any, expected: Any) -> bool:
 
 def _as_typed(value: Any, digits: int) -> str:
     if is_array(value):
-        if math.prod(value.shape) > (36 if "bool" in str(value.dtype) else 24):
+        # an axis of size 0 leaves an empty list for each place along the others
+        if math.prod([size or 1 for size in value.shape]) > (36 if "bool" in str(value.dtype) else 24):
             return kind_of(value).partition(" ")[2]
         if _is_identity(value):
             return f"torch.eye({len(value)})"
