@@ -15,13 +15,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from grader.course.questions import has_questions
 from grader.errors import SelfattendError, WorkspaceError
 from grader.model import Lesson
 from grader.store.hints import next_hint, show_hint, shown_hints
 from grader.web.exercise import Conflict, read_work, write_work
-from grader.web.feed import MAX_FOLLOWERS
+from grader.web.feed import Feed, Full
 from grader.web.home import home_view
 from grader.web.lesson_text import lesson_html
 from grader.web.page import read_form, show_page, show_style
@@ -146,10 +147,7 @@ class _Pages:
         return JSONResponse({"version": written.version})
 
     async def events(self, request: Request) -> Response:
-        lesson = self._lesson(request)
-        if self._site.feed.followers >= MAX_FOLLOWERS:
-            raise HTTPException(503, "Too many pages are open.")
-        return StreamingResponse(self._site.feed.follow(lesson.name), media_type="text/event-stream")
+        return _EventStream(self._site.feed, self._lesson(request).name)
 
     def _lesson(self, request: Request) -> Lesson:
         """Return the lesson of exactly this name: a name is looked up, never made a path of."""
@@ -157,6 +155,21 @@ class _Pages:
         if lesson is None:
             raise HTTPException(404, "There is no such lesson.")
         return lesson
+
+
+class _EventStream(StreamingResponse):
+    """The events of a lesson, if there is a place for one more who follows; it is free again when this one goes."""
+
+    def __init__(self, feed: Feed, lesson: str) -> None:
+        super().__init__(feed.follow(lesson), media_type="text/event-stream")
+        self._feed = feed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            with self._feed.place():
+                await super().__call__(scope, receive, send)
+        except Full:
+            raise HTTPException(503, "Too many pages are open.") from None
 
 
 def _show_refusal(request: Request, error: HTTPException) -> Response:

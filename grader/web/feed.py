@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 MAX_FOLLOWERS = 32  # pages open at once
 ALIVE_SECONDS = 15.0  # after which a line is sent that says nothing, so that a closed page is noticed
+
+
+class Full(Exception):
+    """As many follow as may."""
 
 
 class Feed:
@@ -35,24 +40,34 @@ class Feed:
         self._is_closed = True
         self._call_followers()
 
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Hold one of the places of those who follow. Raises Full.
+
+        It is taken before the stream begins: of many who ask at once, each would else find the same one free.
+        """
+        if self.followers >= MAX_FOLLOWERS:
+            raise Full
+        self.followers += 1
+        try:
+            yield
+        finally:
+            self.followers -= 1
+
     async def follow(self, lesson: str) -> AsyncIterator[str]:
         """Yield the lesson's events, in the format of event streams, until the reader goes."""
         self._loop, seen = asyncio.get_running_loop(), 0
-        self.followers += 1
-        try:
-            yield "retry: 1000\n\n"
-            while not self._is_closed:
-                news, (number, data) = self._news, self._last.get(lesson, (0, ""))
-                if number != seen:
-                    seen = number
-                    yield f"data: {data}\n\n"
-                    continue
-                try:
-                    await asyncio.wait_for(news.wait(), ALIVE_SECONDS)
-                except TimeoutError:
-                    yield ":\n\n"
-        finally:
-            self.followers -= 1
+        yield "retry: 1000\n\n"
+        while not self._is_closed:
+            news, (number, data) = self._news, self._last.get(lesson, (0, ""))
+            if number != seen:
+                seen = number
+                yield f"data: {data}\n\n"
+                continue
+            try:
+                await asyncio.wait_for(news.wait(), ALIVE_SECONDS)
+            except TimeoutError:
+                yield ":\n\n"
 
     def _call_followers(self) -> None:
         if self._loop is not None:

@@ -284,6 +284,25 @@ def test_no_more_pages_follow_a_lesson_than_there_is_room_for(server: WebServer,
             stack.enter_context(visitor.events("argmax_2d"))
         assert visitor.ask("GET", "/events/argmax_2d").status == 503
 
+    wait_for_a_place(visitor)
+
+
+def test_of_many_that_follow_at_once_no_more_are_let_in(server: WebServer, visitor: Visitor) -> None:
+    """Each is counted when it is let in, not when its stream has begun."""
+    text = f"GET /events/argmax_2d HTTP/1.1\r\nHost: {visitor.host}\r\nCookie: {visitor.cookie}\r\n\r\n".encode()
+    with ExitStack() as stack:
+        lines = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), SECONDS))
+            for _ in range(2 * MAX_FOLLOWERS)
+        ]
+        for line in lines:
+            line.sendall(text)
+        statuses = [line.recv(12).decode()[-3:] for line in lines]
+    assert sorted(statuses) == ["200"] * MAX_FOLLOWERS + ["503"] * MAX_FOLLOWERS
+    wait_for_a_place(visitor)
+
+
+def wait_for_a_place(visitor: Visitor) -> None:
     deadline = time.monotonic() + 60
     while server_is_full(visitor):
         assert time.monotonic() < deadline
