@@ -55,11 +55,17 @@ class Keys:
         self._links = [*self._links[1 - MAX_LINKS :], secrets.token_urlsafe(32)]
         return self._links[-1]
 
+    def opens(self, key: str) -> bool:
+        """Return True for a key that is not used up."""
+        # all are compared: the time tells of none
+        return any([secrets.compare_digest(link.encode(), key.encode()) for link in self._links])
+
     def redeem(self, key: str) -> bool:
         """Use up a key; False if there is none such, or no longer."""
-        found = [link for link in self._links if secrets.compare_digest(link.encode(), key.encode())]
-        self._links = [link for link in self._links if link not in found]
-        return bool(found)
+        if not self.opens(key):
+            return False
+        self._links.remove(key)
+        return True
 
     def fits(self, cookie: str) -> bool:
         return secrets.compare_digest(cookie.encode(), self._secret.encode())
@@ -92,8 +98,6 @@ class Guard:
     def _refuse(self, request: Request) -> Response | None:
         """Return what a request gets that is let in no further; None for one that is."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
-        if _is_another_users(request):
-            return PlainTextResponse("Another user of this machine may not ask this server.", 403, CLOSE)
         if host not in self._hosts:
             return PlainTextResponse("This server answers on 127.0.0.1 only.", 421)
         if origin != f"http://{host}" and (origin is not None or request.method not in ("GET", "HEAD")):
@@ -105,6 +109,9 @@ class Guard:
 
     def _ask_for_key(self, request: Request) -> Response | None:
         key, known = request.query_params.get("key"), self._keys.fits(request.cookies.get(self._keys.cookie, ""))
+        # of those alone who could come in: to find out takes long where there are many connections
+        if (known or (key is not None and self._keys.opens(key))) and _is_another_users(request):
+            return PlainTextResponse("Another user of this machine may not ask this server.", 403, CLOSE)
         if key is not None and request.method == "GET" and (self._keys.redeem(key) or known):
             response = RedirectResponse(f"/{request.url.path.lstrip('/')}", 303)
             self._keys.give(response)

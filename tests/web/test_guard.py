@@ -137,6 +137,7 @@ def test_a_refusal_ends_the_connection(
     """Of many requests sent at once one is refused, and no more are read: thousands would keep the learner waiting."""
     if who == "another user":
         monkeypatch.setattr(guard, "_is_another_users", lambda _request: True)
+        request_line = request_line.replace(" HTTP", f"?{Visitor(server.make_link()).key[2:]} HTTP")
     host = "evil.example" if who == "a foreign host" else f"127.0.0.1:{server.port}"
     body = "Content-Length: 1\r\n\r\nx" if who == "another user" else "\r\n"
     with socket.create_connection(("127.0.0.1", server.port), SECONDS) as line:
@@ -146,6 +147,15 @@ def test_a_refusal_ends_the_connection(
             while piece := line.recv(1 << 16):
                 answers += piece
     assert answers.count(b"HTTP/1.1 4") == 1 and b"connection: close" in answers.lower()
+
+
+def test_who_has_no_key_is_refused_before_the_list_of_connections_is_read(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That takes long where a stranger has hundreds of connections; they would keep the learner waiting."""
+    monkeypatch.setattr(guard, "_is_another_users", lambda _request: pytest.fail("the list is read"))
+    for path in ("/", "/?key=x", "/events/argmax_2d"):
+        assert Visitor(server.make_link()).ask("GET", path).status == 403
 
 
 def test_a_refusal_reaches_a_page_that_sends_a_whole_file(server: WebServer) -> None:
