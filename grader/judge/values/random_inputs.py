@@ -7,12 +7,25 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+KEY_BITS = 256  # of what is derived from a key: torch's generator takes 32 bits of a seed, of which all can be tried
+
 
 @lru_cache(maxsize=4096, typed=True)
 def derive(*parts: object) -> int:
-    """Derive a 63-bit seed from all parts, the same on every machine and in every process."""
+    """Derive a seed from all parts, the same on every machine and in every process.
+
+    It has 63 bits, unless the first part is a key: what is drawn from a key leads to nothing else that is.
+    """
     text = "\x1f".join(map(str, parts)).encode()
-    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 1
+    digest = hashlib.sha256(text).digest()
+    if is_key(parts[0]):
+        return int.from_bytes(digest, "big") | 1 << KEY_BITS
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def is_key(seed: object) -> bool:
+    """Return True for a seed that is longer than any that somebody types, as a run's own are."""
+    return isinstance(seed, int) and seed >> 64 > 0
 
 
 def draw(*shape: int, scale: float = 1.0, dtype: Any = None) -> Callable[[Rand], Any]:
@@ -26,7 +39,8 @@ class Rand:
     def __init__(self, seed: int, arrays: str = "torch") -> None:
         self.seed = seed
         self.arrays = arrays
-        self._source: Any = _TorchSource(seed) if arrays == "torch" else _NumpySource(seed)
+        of_torch = _TensorsByNumpy if is_key(seed) else _TorchSource
+        self._source: Any = (of_torch if arrays == "torch" else _NumpySource)(seed)
 
     def __call__(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
         """Draw standard normal entries times `scale`."""
@@ -74,8 +88,7 @@ class _TorchSource:
         return torch.randint(low, high, shape, generator=self._generator)
 
     def mask(self, shape: tuple[int, ...], keep: float) -> Any:
-        ranks = abs(self.normal(shape, 1.0, None)).argsort(-1).argsort(-1)
-        return ranks < self.integers(*_kept(shape[-1], keep), (*shape[:-1], 1))
+        return _draw_mask(self.normal(shape, 1.0, None), self.integers, keep)
 
 
 class _NumpySource:
@@ -91,8 +104,28 @@ class _NumpySource:
         return self._generator.integers(low, high, shape)
 
     def mask(self, shape: tuple[int, ...], keep: float) -> Any:
-        ranks = abs(self.normal(shape, 1.0, None)).argsort(axis=-1).argsort(axis=-1)
-        return ranks < self.integers(*_kept(shape[-1], keep), (*shape[:-1], 1))
+        return _draw_mask(self.normal(shape, 1.0, None), self.integers, keep)
+
+
+class _TensorsByNumpy(_NumpySource):
+    """Torch's tensors with the numbers of numpy's generator, which takes the whole of a key."""
+
+    def normal(self, shape: tuple[int, ...], scale: float, dtype: Any) -> Any:
+        import torch
+
+        drawn = torch.as_tensor(super().normal(shape, 1.0, None)).to(dtype or torch.float32)
+        return drawn if scale == 1.0 else drawn * scale
+
+    def integers(self, low: int, high: int, shape: tuple[int, ...]) -> Any:
+        import torch
+
+        return torch.as_tensor(super().integers(low, high, shape))
+
+
+def _draw_mask(normal: Any, integers: Any, keep: float) -> Any:
+    """Return a mask of the places in each row of *normal* with the smallest numbers, so many as are drawn."""
+    ranks = abs(normal).argsort(-1).argsort(-1)
+    return ranks < integers(*_kept(normal.shape[-1], keep), (*normal.shape[:-1], 1))
 
 
 def _kept(length: int, keep: float) -> tuple[int, int]:
