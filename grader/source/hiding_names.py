@@ -127,7 +127,7 @@ MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted
 # fmt: on
 
 _USED_PLACES = HIDING_PLACES | RUNNING_TEXT | OF_THE_COMPILER
-_OTHERS = LIBRARIES | sys.stdlib_module_names
+KNOWN_MODULES = LIBRARIES | sys.stdlib_module_names
 _KNOWN_HARMLESS = HARMLESS | HARMLESS_OF_SYS
 _KNOWN_HARMLESS |= {f"{module}.{name}" for module, names in HARMLESS_OF.items() for name in names.split()}
 _HIDING_WORD = re.compile(rf"\b(?:(?:{'|'.join(sorted(HIDING_NAMES))})\b|(?:{'|'.join(HIDING_PREFIXES)})\w*)")
@@ -171,7 +171,7 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
     parts = path.split(".")
     for end, part in enumerate(parts, 1):
         place = ".".join(parts[:end])
-        private = end > 1 and part.startswith("_") and not part.endswith("__") and parts[0] in _OTHERS
+        private = end > 1 and part.startswith("_") and not part.endswith("__") and parts[0] in KNOWN_MODULES
         private = private and place != "os._exit"  # which ends the process, and that is seen
         if private or place in places or _is_hiding(part) or (part == "sys" and end > 1):
             return place
@@ -214,7 +214,7 @@ def _led_back(first: str, parts: list[str]) -> str:
     for end, name in enumerate(parts):
         part = ".".join([first, *parts[:end]])
         if not is_part(f"{part}.{name}"):
-            leads_on = name in _OTHERS and part not in sys.modules and imports_module(part, name)
+            leads_on = name in KNOWN_MODULES and part not in sys.modules and imports_module(part, name)
             return _path_of_its_own(".".join(parts[end:])) if leads_on else ""
     return ""
 

@@ -8,6 +8,7 @@ import builtins
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
 from grader.source.changed_at_import import ANYTHING, Changes, changes_a_module
 from grader.source.hiding_names import (
+    KNOWN_MODULES,
     LIBRARIES,
     LONG_NAME,
     MAKING_TEXT,
@@ -272,7 +273,7 @@ class ModuleNames:
             if self.is_of_star(node):
                 return node.id
             path = self.paths.get(node.id, "")
-            return path.partition(".")[2] if path.partition(".")[0] in LIBRARIES else None
+            return path.partition(".")[2] if path.partition(".")[0] in KNOWN_MODULES else None
         own = isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name) and node.cls.id in self.classes
         return None if own else ".".join(attributes_of(node))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import random
 import sys
 import threading
 import traceback
@@ -149,6 +150,27 @@ def test_whatever_lies_in_a_forbidden_package_is_refused(name):
 
     assert ahead == {"suspect": True}
     assert reply["error"]["text"] == "optim"
+
+
+@pytest.mark.parametrize(
+    ("entry", "call"),
+    [
+        ("choices", lambda x: random.Random(1).choices(range(3), weights=x[0].abs().tolist())),
+        (
+            "fusion",
+            lambda x: torch.nn.utils.fuse_linear_bn_weights(x, x[:, 0], x[:, 0], x[:, 0].abs(), 1e-5, None, None),
+        ),
+    ],
+)
+def test_a_function_of_python_s_own_library_is_refused_as_torch_s_are(entry, call):
+    """Of both those in Python are known by their names and their modules'."""
+    host = ModuleHost({"f": call}, (entry,))
+    ahead = ask_ahead(host, X)
+    reply = host.perform({"operation": "call", "target": "f", "args": [X], "kwargs": {}})
+    host.close()
+
+    assert ahead == {"suspect": True}
+    assert reply["error"]["text"] == entry
 
 
 def swallowed(x):

@@ -65,14 +65,15 @@ def matches(name: str, forbids: tuple[str, ...]) -> str | None:
 
 @lru_cache(maxsize=4096)
 @cut_off(Path=Path, AUTOGRAD=AUTOGRAD)
-def _name_of(code: CodeType, folder: str) -> str:
+def _name_of(code: CodeType, folders: tuple[str, ...]) -> str:
     """Return the name of a library's function and of the modules it lies in: `torch.optim` may be what is forbidden.
 
     The package of autograd has `no_grad`, too: `refuse_graph` refuses what it does.
 
     Args:
-        folder: Where the libraries lie.
+        folders: Where the libraries lie.
     """
+    folder = next(folder for folder in folders if code.co_filename.startswith(folder))
     path = Path(code.co_filename.removeprefix(folder))
     around = (name for name in path.parts[1:-1] if name != AUTOGRAD)
     return " 0 ".join([code.co_qualname, path.stem, *around])  # the number keeps the words of two names apart
@@ -88,14 +89,14 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
     # Of what is in these nothing is made while it is looked up, so nothing can be collected: what the learner's code
     # does then, where a generator ends, is not watched.
     known = _ENTRIES.setdefault(forbids, {})
-    folder = packages_folder()
+    folders = library_folders()
 
     @cut_off(gc=gc, matches=matches, _name_of=_name_of)
     def look_up(key: str | CodeType) -> str | None:
         collects = gc.isenabled()
         gc.disable()
         try:
-            known[key] = matches(key if isinstance(key, str) else _name_of(key, folder), forbids)
+            known[key] = matches(key if isinstance(key, str) else _name_of(key, folders), forbids)
         finally:
             if collects:
                 gc.enable()
@@ -112,7 +113,7 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
     def profile(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call":
             refuse(called.__name__)
-        elif event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and frame.f_code.co_filename.startswith(folder):
+        elif event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and frame.f_code.co_filename.startswith(folders):
             refuse(frame.f_code)
 
     before, before_in_threads = sys.getprofile(), threading.getprofile()
@@ -156,7 +157,7 @@ def refuse_autograd(seen: list[str]) -> Callable[[Any], Any]:
 
 def _is_watched(code: CodeType) -> bool:
     """Return True for a library's function. The body of a module or class, which an import runs, is given nothing."""
-    return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(packages_folder())
+    return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(library_folders())
 
 
 class CallRecord:
@@ -184,7 +185,7 @@ class CallRecord:
             return True
         called = [entry.code for entry in self._profiler.getstats()]
         names = [
-            code if isinstance(code, str) else _name_of(code, packages_folder())
+            code if isinstance(code, str) else _name_of(code, library_folders())
             for code in called
             if isinstance(code, str) or _is_watched(code)
         ]
@@ -292,7 +293,7 @@ def _methods_for_packing() -> dict[str, Any]:
 
 def prepare() -> None:
     """Do once, in a process that is forked afterwards, what each process would do again."""
-    packages_folder()
+    library_folders()
     _methods_for_packing()
     _torch_at_start()
     if "torch" in sys.modules:
@@ -327,6 +328,12 @@ def _let_torch_warn() -> None:
 def packages_folder() -> str:
     """Return the folder that holds numpy and torch; asked for before a learner's code could change the answer."""
     return str(Path(str(sys.modules["numpy"].__file__)).parents[1])
+
+
+@cache
+def library_folders() -> tuple[str, str]:
+    """Return the folders of packages, and of Python's own modules: the second may hold the first."""
+    return packages_folder(), str(Path(str(warnings.__file__)).parent)
 
 
 def _operators_named(entry: str) -> Iterator[str]:
