@@ -34,7 +34,8 @@ def clip_gradients(grads, max_norm):
         nor a gradient in it is changed.
 
     Allowed: any tensor arithmetic, norms too.
-    Not allowed: torch's own clip_grad_norm_, its relatives, and renorm.
+    Not allowed: a call that does it whole (torch's own clip_grad_norm_ and
+    its relatives, renorm, normalize).
 
     >>> grads = [torch.tensor([3.0, 0.0]), None, torch.tensor([[4.0]])]
     >>> clip_gradients(grads, 1.0)

@@ -91,6 +91,10 @@ def test_no_other_call_does_the_exercise(exercise, piece, tmp_path):
     ("layer_norm", "from torch.nn.functional import local_response_norm as way"),
     ("layer_norm", "from torch.nn import CrossMapLRN2d as way"),
     ("layer_norm", "from torch.nn.utils.parametrizations import weight_norm as way"),
+    ("layer_norm", "from torch.nn.utils.fusion import fuse_linear_bn_weights as way"),
+    ("gradient_clipping", "from torch.nn.functional import normalize as way"),
+    ("sampling", "from random import choices as way"),
+    ("sampling", "import random\nway = random.Random().choices"),
 ])  # fmt: skip
 def test_what_does_an_exercise_under_another_name_is_refused(lesson, line):
     """Schedulers are Python of torch's, in which the worker sees nothing; the source names their module."""
