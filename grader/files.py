@@ -21,9 +21,10 @@ MAX_NAME_BYTES = 100  # of the name of a learner's files; file systems take 255
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # of what says how somebody does
 MAX_TOML_CHARS = 1 << 20  # the longest of a course has 36,000
 MAX_KEY_DOTS = 8  # in a key of TOML; a course's have two
-# strings of several lines, which may end in two quotes more than close them, of one line, and comments
+# strings of several lines, which may end in two quotes more than close them, of one line, and comments; each of these
+# matches whatever begins it, or what is behind it would be gone through again and again
 TOML_QUOTED = (
-    r'"""(?s:\\.|[^\\])*?(?:"""(?:"{0,2})|\Z)'
+    r'"""(?s:\\.|[^\\]|\\\Z)*?(?:"""(?:"{0,2})|\Z)'
     r"|'''(?s:.)*?(?:'''(?:'{0,2})|\Z)"
     r"""|"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|#[^\n]*"""
 )

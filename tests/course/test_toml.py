@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import time
 from pathlib import Path
 
@@ -69,6 +70,17 @@ def test_what_is_dear_together_is_refused_at_once(text):
         load_toml(text)
 
     assert time.process_time() - began < 0.5
+
+
+def test_nothing_is_gone_through_twice():
+    """Strings that are never closed, or end in half of what escapes a quote, cost no more than others."""
+    lines = ['"""', "'''", '"', "'", "\\", '"""\\', '"\\', "#", "a = "]
+    began = time.process_time()
+    for line, before, end in itertools.product(lines, lines, ("", "\\", '"', "'", '"\\')):
+        with contextlib.suppress(ValueError):
+            load_toml(f"{before}{line}\n" * 3_000 + f"{'.' * 20}\n{end}")
+
+    assert time.process_time() - began < 30  # 3 s
 
 
 @pytest.mark.parametrize("line", [
