@@ -88,11 +88,22 @@ def make_empty_stream(path: Path, members: int, size: int) -> Path:
 
 
 def test_what_unpacks_to_nothing_is_not_gone_through_without_end(tmp_path):
-    """Twenty thousand members over one stream of empty blocks are counted by what they are packed to."""
+    """Of twenty thousand members over one stream of empty blocks each is gone through as far as its size needs."""
     path = make_empty_stream(tmp_path / "eve.zip", 19_000, 16 << 20)
     hand_in = in_time(lambda: read_hand_in(learner_of(path, "zip")))
 
-    assert f"more than {MAX_UNPACKED_BYTES >> 20} MB" in hand_in.notes[-1]
+    assert "what comes after it were left out: the hand-in is too large" in hand_in.notes[-1]
+
+
+def test_large_weights_push_no_source_out(tmp_path):
+    """Of a file that is too large no more is gone through, or counted, than would be kept of it."""
+    with zipfile.ZipFile(tmp_path / "eve.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=0) as archive:
+        for name in ("attention.py", *(f"model{number}.safetensors" for number in range(3)), "softmax.py"):
+            archive.writestr(name, bytes(60 << 20) if name.startswith("model") else "x = 1\n")
+    hand_in = in_time(lambda: read_hand_in(learner_of(tmp_path / "eve.zip", "zip")))
+
+    assert {"attention.py", "softmax.py"} <= {*hand_in.files}
+    assert not any("its archives hold more" in note for note in hand_in.notes)
 
 
 def test_what_the_archives_of_a_folder_unpack_to_is_bounded_together(tmp_path):

@@ -17,6 +17,7 @@ from grader.intake.limits import (
     LIBRARY_FOLDERS,
     MAX_ENTRIES,
     MAX_HAND_IN_BYTES,
+    is_artefact,
     is_noise,
     is_read,
     limit_for,
@@ -51,7 +52,7 @@ class ArchiveError(Exception):
 
 
 def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each Python file, notebook and archive, nearest the top first.
+    """Yield name and content of each Python file, notebook and archive, nearest the top first, and of weights.
 
     *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
     """
@@ -66,7 +67,7 @@ def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
     if any(not name for name, _ in own):
         note(NAMELESS)
     last, twice = last_of_each(wanted)
-    for name, info in sorted(last.items(), key=lambda one: (one[0].count("/"), one[0])):
+    for name, info in sorted(last.items(), key=lambda one: (is_artefact(one[0]), one[0].count("/"), one[0])):
         limit = min(limit_for(name), MAX_HAND_IN_BYTES + 1)
         spend(SLOWER_THAN_TAR * bytes_read(info, limit))
         content = read_member(file, info, limit, note)
@@ -93,8 +94,17 @@ def bytes_read(info: zipfile.ZipInfo, limit: int) -> int:
 
     The packed ones count by themselves: any number of members may lie over one stream that unpacks to nothing.
     """
-    packed = info.compress_size if info.compress_type == zipfile.ZIP_DEFLATED else 0
+    packed = packed_room(info, limit) if info.compress_type == zipfile.ZIP_DEFLATED else 0
     return max(min(info.file_size, limit), packed)
+
+
+def packed_room(info: zipfile.ZipInfo, limit: int) -> int:
+    """Return how many packed bytes may lead to the first *limit* of a member; beyond that it is damaged.
+
+    What cannot be made smaller stands in blocks of its own length and five bytes (RFC 1951, 3.2.4).
+    """
+    most = min(limit, info.file_size + 1)
+    return min(info.compress_size, most + most // 1000 + CHUNK_BYTES)
 
 
 def last_of_each(
@@ -173,7 +183,7 @@ def _unpack(file: BinaryIO, info: zipfile.ZipInfo, limit: int) -> bytes:
     file.seek(sum(struct.unpack_from("<HH", header, 26)), 1)
     unpack = zlib.decompressobj(-zlib.MAX_WBITS) if info.compress_type == zipfile.ZIP_DEFLATED else None
     most = min(limit, info.file_size + 1)
-    left, content = info.compress_size, bytearray()
+    left, content = packed_room(info, limit), bytearray()
     while left and len(content) < most and (packed := file.read(min(left, CHUNK_BYTES))):
         left -= len(packed)
         content += unpack.decompress(packed, most - len(content)) if unpack else packed[: most - len(content)]
