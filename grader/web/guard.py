@@ -7,6 +7,7 @@ users can read a link in the list of processes, where it opens the browser: on L
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 from contextlib import suppress
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 getuid = getattr(os, "getuid", int)  # Windows has none
 MAX_BODY_BYTES = 300_000  # a learner's file has at most 250,000
+BODY_SECONDS = 2.0  # between two pieces of a body that is refused
 CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENS = "0A"  # as Linux writes it
 MAX_LINKS = 100  # not used yet
@@ -38,8 +40,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-# after a refusal, lest thousands of requests sent at once be refused one by one; whoever still sends a body is not cut
-# off, for then they would read no answer: a page whose server was started again
+# after a refusal, lest thousands of requests sent at once be refused one by one
 CLOSE = {"Connection": "close"}
 
 
@@ -91,8 +92,10 @@ class Guard:
 
         request = Request(scope)
         refusal = self._refuse(request)
-        if refusal and refusal.status_code >= HTTPStatus.BAD_REQUEST and not _has_body(request):
+        if refusal and refusal.status_code >= HTTPStatus.BAD_REQUEST:
             refusal.headers.update(CLOSE)
+            if refusal.status_code != HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+                await _read_to_end(receive)
         await (refusal or self._app)(scope, receive if refusal else _bounded(receive), send_with_headers)
 
     def _refuse(self, request: Request) -> Response | None:
@@ -120,8 +123,12 @@ class Guard:
         return None if known else PlainTextResponse(says.format(self._command), 403)
 
 
-def _has_body(request: Request) -> bool:
-    return "transfer-encoding" in request.headers or request.headers.get("content-length", "0") != "0"
+async def _read_to_end(receive: Receive) -> None:
+    """Take a body that nobody wants: who is cut off while they send one would read no answer."""
+    receive, has_more = _bounded(receive), True
+    with suppress(HTTPException, TimeoutError):  # that is too large, or does not come
+        while has_more:
+            has_more = (await asyncio.wait_for(receive(), BODY_SECONDS)).get("more_body", False)
 
 
 def _is_another_users(request: Request) -> bool:

@@ -139,7 +139,7 @@ def test_a_refusal_ends_the_connection(
         monkeypatch.setattr(guard, "_is_another_users", lambda _request: True)
         request_line = request_line.replace(" HTTP", f"?{Visitor(server.make_link()).key[2:]} HTTP")
     host = "evil.example" if who == "a foreign host" else f"127.0.0.1:{server.port}"
-    body = "Content-Length: 1\r\n\r\nx" if who == "another user" else "\r\n"
+    body = "\r\n" if request_line.startswith("GET") else "Content-Length: 1\r\n\r\nx"
     with socket.create_connection(("127.0.0.1", server.port), SECONDS) as line:
         line.sendall(f"{request_line}\r\nHost: {host}\r\nOrigin: http://{host}\r\n{body}".encode() * 50)
         answers = b""
@@ -159,13 +159,26 @@ def test_who_has_no_key_is_refused_before_the_list_of_connections_is_read(
 
 
 def test_a_refusal_reaches_a_page_that_sends_a_whole_file(server: WebServer) -> None:
-    """It is told to use the new link, and the connection is there for the next time."""
+    """It is told to use the new link, however often: whoever is cut off while they send reads no answer."""
     stranger = Visitor(server.make_link())
     with closing(http.client.HTTPConnection(stranger.host, timeout=SECONDS)) as connection:
         for _ in range(20):
             connection.request("PUT", "/file/x", b"x" * 250_000, {"Origin": f"http://{stranger.host}"})
             answer = connection.getresponse()
             assert answer.status == 403 and b"learn web" in answer.read()
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(server: WebServer) -> None:
+    """A stranger who says that there is one is refused after a while, and the connection closed."""
+    host = f"127.0.0.1:{server.port}"
+    with socket.create_connection(("127.0.0.1", server.port), SECONDS) as line:
+        line.sendall(
+            f"PUT /file/x HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 9\r\n\r\nx".encode()
+        )
+        answers = b""
+        while piece := line.recv(1 << 16):
+            answers += piece
+    assert b"HTTP/1.1 403" in answers
 
 
 AS_ANOTHER_WHO_LEAVES = """
