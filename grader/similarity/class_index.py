@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.similarity.course_corpus import CourseCorpus
+from grader.similarity.rare_prints import RarePrints
 from grader.similarity.solution import Solution
 
 VIRTUAL_LEARNERS = 28  # added to the class, all different: in a small one, agreement says less
@@ -36,6 +37,7 @@ class ClassIndex:
         self._hashes, self._counts = self._count_prints()
         self._words = self._count(lambda one: one.names | one.remarks)
         self._wrongs = self._count(lambda one: (one.wrong, one.wrong.mistakes) if one.wrong else ())
+        self._rare: dict[Solution, RarePrints] = {}
 
     def rarity(self, learners: int) -> float:
         """Return from 0 to 1 how much it says that two have what *learners* of the class have."""
@@ -43,14 +45,22 @@ class ClassIndex:
             return 0.0
         return min(1.0, max(0.0, (math.log2((self.size + VIRTUAL_LEARNERS) / learners) - 2) / 4))
 
-    def rare_prints(self, one: Solution) -> dict[int, float]:
-        """Return the rarity of each of a solution's prints, without those that are common or in the course."""
+    def rare_prints(self, one: Solution) -> RarePrints:
+        """Return a solution's prints, without those that are common or in the course; they are looked up once."""
+        if one not in self._rare:
+            rarities = self._rarities_of(one)
+            self._rare[one] = RarePrints(one.prints[rarities > 0], rarities[rarities > 0], one.tokens)
+        return self._rare[one]
+
+    def _rarities_of(self, one: Solution) -> npt.NDArray[np.float64]:
+        """Return the rarity of each of a solution's prints."""
         prints = one.prints["hash"].astype(np.int64)
+        if not len(self._hashes):
+            return np.zeros(len(prints))
         places = np.minimum(np.searchsorted(self._hashes, prints), len(self._hashes) - 1)
         counts = np.where(self._hashes[places] == prints, self._counts[places], self.limit + 1)
-        keep = counts <= self.limit
-        rarities = self._rarities[counts[keep] - 1].tolist()
-        return {gram: rarity for gram, rarity in zip(prints[keep].tolist(), rarities, strict=True) if rarity}
+        known = np.minimum(counts, self.limit) - 1
+        return np.where(counts <= self.limit, self._rarities[known], 0.0)
 
     def rarity_of_words(self, words: str) -> float:
         """Return the rarity of a name or a remark."""

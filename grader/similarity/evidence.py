@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from grader.similarity.class_index import ClassIndex
 from grader.similarity.overlap import Overlap, find_overlap
 from grader.similarity.solution import Solution
-from grader.similarity.winnowing import RUN_LENGTH
 
 NAME_TOKENS = 12.0  # that an uncommon name counts for
 REMARK_TOKENS = 25.0  # a comment or a text of several words
@@ -78,7 +77,7 @@ def compare(first: Solution, second: Solution, index: ClassIndex) -> Evidence | 
     weight += NAME_TOKENS * sum(map(index.rarity_of_words, names)) + REMARK_TOKENS * sum(
         map(index.rarity_of_words, remarks)
     )
-    needed = BASE_EVIDENCE + EVIDENCE_PER_TOKEN * min(_tokens(first), _tokens(second))
+    needed = BASE_EVIDENCE + EVIDENCE_PER_TOKEN * min(first.tokens, second.tokens)
     return Evidence(weight / needed, code, names, len(remarks), word_for_word, same_returned, same_mistakes)
 
 
@@ -91,10 +90,6 @@ def _same_wrong(first: Solution, second: Solution, index: ClassIndex) -> tuple[f
     if known:
         return SAME_MISTAKES_TOKENS * index.rarity_of_wrong(known), same, known
     return (SAME_RESULTS_TOKENS * index.rarity_of_wrong(first.wrong) if same else 0.0), same, ()
-
-
-def _tokens(one: Solution) -> int:
-    return int(one.prints["at"][-1]) + RUN_LENGTH if len(one.prints) else 0
 
 
 def _plural(count: int, noun: str) -> str:

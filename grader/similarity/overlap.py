@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from grader.similarity.class_index import ClassIndex
+from grader.similarity.rare_prints import Hashes
 from grader.similarity.solution import Solution
 from grader.similarity.winnowing import RUN_LENGTH, Prints
 
 MAX_GAP_LINES = 2  # between two pieces of one passage
+MAX_LINES = 1 << 16  # that a print can tell apart
 
 
 @dataclass(frozen=True)
@@ -33,74 +34,50 @@ class Overlap:
 def find_overlap(first: Solution, second: Solution, index: ClassIndex) -> Overlap | None:
     """Return what two solutions share; None if it is only what is common."""
     own = [index.rare_prints(first), index.rare_prints(second)]
-    shared = {gram: rarity for gram, rarity in own[0].items() if gram in own[1]}
-    if not shared:
+    shared = np.intersect1d(own[0].hashes, own[1].hashes, assume_unique=True)
+    if not len(shared):
         return None
-    covers = [_cover(one.prints, shared) for one in (first, second)]
+    covers = [one.cover(one.choose(shared)) for one in own]
     tokens = [int(np.count_nonzero(cover)) for cover in covers]
-    whole = [int(np.count_nonzero(_cover(one.prints, mine))) for one, mine in zip((first, second), own, strict=True)]
+    whole = [one.tokens for one in own]
     shorter = whole.index(min(whole))
-    passage, within = _largest_passage(first.prints, shared)
+    places = own[0].prints(own[0].choose(shared))
+    passage, within = _largest_passage(places)
     return Overlap(
         min(tokens),
         float(min(cover.sum() for cover in covers)),
         tokens[shorter] / whole[shorter],
-        _count_lines(first.prints, shared),
+        _count_lines(places),
         passage,
-        _largest_passage(second.prints, within)[0],
+        _largest_passage(own[1].prints(own[1].choose(within)))[0],
     )
 
 
-def _cover(prints: Prints, weights: Mapping[int, float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return for each token the weight of the heaviest print that covers it.
-
-    Repetitions count once: three lines for q, k and v are one thought.
-    """
-    cover = np.zeros(int(prints["at"].max()) + RUN_LENGTH if len(prints) else 0)
-    left = dict(weights)
-    for gram, at in zip(prints["hash"].tolist(), prints["at"].tolist(), strict=True):
-        weight = left.pop(gram, 0.0)
-        if weight:
-            run = cover[at : at + RUN_LENGTH]
-            np.maximum(run, weight, out=run)
-    return cover
-
-
-def _count_lines(prints: Prints, weights: Mapping[int, float]) -> int:
+def _count_lines(prints: Prints) -> int:
     """Return on how many lines these prints are.
 
     A run that goes over an empty stretch, as from cell to cell of a notebook, is on its ends alone.
     """
-    found: set[int] = set()
-    for gram, line, last in zip(*(prints[field].tolist() for field in ("hash", "line", "last")), strict=True):
-        if gram in weights:
-            found.update(range(line, last + 1) if last - line < RUN_LENGTH else (line, last))
-    return len(found)
+    lines, lasts = (prints[field].astype(np.int64) for field in ("line", "last"))
+    found = np.zeros(MAX_LINES, dtype=np.bool_)
+    found[lines] = found[lasts] = True
+    for down in range(1, RUN_LENGTH - 1):
+        found[lines[(lasts - lines < RUN_LENGTH) & (lines + down < lasts)] + down] = True
+    return int(np.count_nonzero(found))
 
 
-def _largest_passage(prints: Prints, weights: Mapping[int, float]) -> tuple[tuple[int, int], dict[int, float]]:
-    """Return the first and last line of the passage with most of these prints, and the prints.
+def _largest_passage(prints: Prints) -> tuple[tuple[int, int], Hashes]:
+    """Return the first and last line of the first passage with most of these prints, and their hashes.
 
-    It ends on the line where the last print that it does not repeat begins.
+    The lines of prints go up, as a file has them. A passage ends on the line where the last print begins that it does
+    not repeat.
     """
-    most, passage, whole = 0, (0, 0), set[int]()
-    current: set[int] = set()
-    start = new = end = 0
     # only where prints begin and end is looked at: a run over an empty stretch has as many lines as somebody likes
-    for line, last, gram in sorted(_places(prints, weights)):
-        if not current or line > end + MAX_GAP_LINES + 1:
-            start, current = line, set()
-        end = max(end, last)
-        if gram not in current:
-            current.add(gram)
-            new = line
-        if len(current) > most:
-            most, passage, whole = len(current), (start, new), current
-    return passage, {gram: weights[gram] for gram in whole}
-
-
-def _places(prints: Prints, weights: Mapping[int, float]) -> Iterator[tuple[int, int, int]]:
-    """Yield first line, last line and hash of each print that is one of these."""
-    for gram, line, last in zip(*(prints[field].tolist() for field in ("hash", "line", "last")), strict=True):
-        if gram in weights:
-            yield line, last, gram
+    lines, hashes = prints["line"].astype(np.int64), prints["hash"].astype(np.int64)
+    ends = np.maximum.accumulate(prints["last"].astype(np.int64))
+    passages = np.cumsum(lines > np.append(lines[:1], ends[:-1]) + MAX_GAP_LINES + 1)
+    new = np.unique((passages << 32) | hashes, return_index=True)[1]
+    most = np.bincount(passages[new]).argmax()
+    new = new[passages[new] == most]
+    first = int(lines[passages == most][0])
+    return (first, int(lines[new.max()])), prints["hash"][new]

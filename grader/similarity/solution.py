@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.similarity.course_corpus import CourseCorpus
-from grader.similarity.winnowing import Prints, unpack_prints
+from grader.similarity.winnowing import RUN_LENGTH, Prints, unpack_prints
 
 NOT_ATTEMPTED = frozenset({"stub", "missing-function"})
 # what the judge can say of any lesson: that something was raised, for example, not which mistake caused it
@@ -29,7 +29,7 @@ class WrongAnswer:
     returned: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """The `prints` of a file, a hash of its `text`, and the `names` and `remarks` that the course does not use."""
 
@@ -40,6 +40,11 @@ class Solution:
     names: frozenset[str]
     remarks: frozenset[str]
     wrong: WrongAnswer | None
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the prints go over, from the file's first one."""
+        return int(self.prints["at"][-1]) + RUN_LENGTH if len(self.prints) else 0
 
 
 def make_solution(

@@ -474,6 +474,31 @@ def test_two_long_files_of_a_token_a_line_are_compared_in_a_second() -> None:
     assert time.process_time() - started < 3.0  # 0.4 s; the square of the lines took 7.6
 
 
+def random_code(lines: int, seed: int = 4) -> str:
+    """Short expressions of which hardly two are alike: as many prints as a file can have."""
+    rng = random.Random(seed)
+    return "".join(f"{rng.choice('abcde')}{rng.choice('+-*/%@')}{rng.randint(0, 99)}\n" for _ in range(lines))
+
+
+def test_random_code_before_a_copy_does_not_hide_it() -> None:
+    """Whoever fills a file up to what is read of it is shown beside whom they copied."""
+    path, *others = CORPUS["attention"]
+    copy = random_code(15_000) + said_and_source(path)[1]
+    shown = find_similar(course(), [item(path), item(path, copy, id="copy"), *map(item, others[20:40])])
+
+    assert frozenset((path.stem, "copy")) in between(shown)
+
+
+def test_a_ring_of_large_files_is_compared_in_seconds() -> None:
+    """What depends on one file of random code alone is computed once; a pair of them takes a few hundredths."""
+    prints = {lesson: printed(lesson, random_code(16_000)) for lesson in LESSONS[:3]}
+    started = time.process_time()
+    shown = find_similar(course(), [(who, who, {}, prints) for who in "abcd"])
+
+    assert len(shown) == 3 * 6
+    assert time.process_time() - started < 4.0  # 0.8 s; going over every print for each pair took 10
+
+
 # --- a large class ----------------------------------------------------------------------------------------------------
 
 
