@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grader.batch.compare_class import compare_class
 from grader.batch.make_record import GradedHandIn, combine, fit_row, is_of_another, make_previous, with_overrides
 from grader.batch.outputs import Outputs, parse_record, read_records
 from grader.batch.results_folder import (
@@ -21,15 +22,12 @@ from grader.batch.results_folder import (
 )
 from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
-from grader.errors import GraderError, UsageError
+from grader.errors import UsageError
 from grader.intake.learner import Learner, content_of
 from grader.intake.unique_ids import suggest_ids
-from grader.judge.own_limits import end_after, limited_memory
 from grader.model import SCHEMA, Course
 from grader.record import Record
 from grader.store.class_store import CHANGED, ClassStore, Owner, Result, State
-
-SIMILARITY_SECONDS = 600.0  # for all hand-ins of a class, of which thousands take seconds
 
 
 def read_settings(path: Path) -> dict[str, Any] | None:
@@ -300,7 +298,7 @@ class Results:
         """Write the class's files unless they are current; with *course*, similar hand-ins are found first.
 
         Raises StoreError, and GraderError if that took too long, or too much memory: the files are written all the
-        same, without similar hand-ins, which are looked for again the next time.
+        same, with what was found until then, and the next time it is looked again.
         """
         if self.outputs is None:
             return
@@ -311,31 +309,13 @@ class Results:
         self.write_learners(missing_only=not reveal_changed)
         failure = None
         if course is not None:
-            try:
-                with limited_memory(course.limits.memory_mb), end_after(SIMILARITY_SECONDS, "comparing the hand-ins"):
-                    similar = self._find_similar(course)
-            except GraderError as error:
-                failure, similar = error, []
-            self._store_facts(similar=similar)
+            similar, not_compared, failure = compare_class(course, self.store)
+            self._store_facts(similar=similar, not_compared=not_compared)
         self._store_facts(finished=utc_now(), reveal=self.outputs.reveal)
         self.write_class()
         if failure:
             self._store_facts(**{CHANGED: True})
             raise failure
-
-    def _find_similar(self, course: Course) -> list[dict[str, Any]]:
-        """Return the pairs of similar hand-ins."""
-        from grader.similarity import find_similar, read_fingerprints  # numpy: nothing else of a run needs it
-
-        def items() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-            for result, summary in zip(self.store.results(), self.store.summaries(parse_record), strict=True):
-                prints = self.store.fingerprint(result.id, read_fingerprints)
-                is_right = all(lesson.score == 10.0 for lesson in summary.lessons.values())  # the record says no more
-                record = summary if is_right else self.store.record(result.id, parse_record)
-                if prints and record:
-                    yield result.id, result.learner, record.to_json(), prints
-
-        return find_similar(course, items())
 
     def count_unfinished(self) -> tuple[int, int]:
         """Return how many hand-ins are not graded yet, and how many there are."""

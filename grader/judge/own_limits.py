@@ -12,6 +12,7 @@ from pathlib import Path
 from grader.errors import GraderError
 from grader.worker.isolation.limits import MEMORY_IS_LIMITED
 
+LOOK_AT_FILE = "look for what in the file, or in what it returns, keeps the grader itself busy or is so large"
 RING_AGAIN_SECONDS = 5.0  # what is raised in a callback of the interpreter is lost
 
 
@@ -21,7 +22,7 @@ def usable_cores() -> int:
 
 
 @contextmanager
-def end_after(seconds: float, what: str) -> Iterator[None]:
+def end_after(seconds: float, what: str, next_step: str = LOOK_AT_FILE) -> Iterator[None]:
     """Raise GraderError if the block takes longer, interrupted as by Ctrl-C, which checks do not catch.
 
     Only a main thread can be interrupted, and not on Windows.
@@ -42,7 +43,6 @@ def end_after(seconds: float, what: str) -> Iterator[None]:
         yield
     except BaseException:
         if rang:
-            next_step = "look for what in the file, or in what it returns, keeps the grader itself busy"
             raise GraderError(f"{what} took more than {seconds:.0f} s", next_step=next_step) from None
         raise
     finally:
@@ -51,7 +51,7 @@ def end_after(seconds: float, what: str) -> Iterator[None]:
 
 
 @contextmanager
-def limited_memory(more_mb: int) -> Iterator[None]:
+def limited_memory(more_mb: int, next_step: str = LOOK_AT_FILE) -> Iterator[None]:
     """Raise GraderError if this process needs more memory in the block than it has now and *more_mb*.
 
     Address space that is only reserved, or shared, does not count: libraries take much of it.
@@ -68,7 +68,6 @@ def limited_memory(more_mb: int) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        next_step = "look for what in the file, or in what it returns, is so large"
         raise GraderError(f"the grader itself needed more than {more_mb} MB", next_step=next_step) from None
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, before)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model import Course
@@ -17,12 +21,21 @@ MAX_PAIRS = 100
 Item = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 
 
-def find_similar(course: Course, items: Iterable[Item]) -> list[dict[str, Any]]:
-    """Return the pairs of a class as `results.json` holds them, at most MAX_PAIRS.
+@dataclass
+class Compared:
+    """The pairs of one lesson with their strength, by the two learners; `complete` unless there was too little time."""
+
+    lesson: str
+    pairs: dict[tuple[str, str], tuple[float, dict[str, Any]]] = field(default_factory=dict)
+    complete: bool = False
+
+
+def compare_lessons(course: Course, items: Iterable[Item], seconds: float = math.inf) -> Iterator[Compared]:
+    """Compare the hand-ins of a class, lesson by lesson: none can take the others' part of these seconds, or memory.
 
     An item is a record's id, its learner, the record, and by lesson what `fingerprint` returned. Of a record only
-    `lessons[LESSON]` (`passed`, `mistakes` and `checks`) and `together` are read. Items are iterated once. Two attempts
-    of one learner are never a pair, nor are members of a group.
+    `lessons[LESSON]` (`passed`, `mistakes` and `checks`) and `together` are read. Items are iterated once, before the
+    seconds begin. Two attempts of one learner are never a pair, nor are members of a group.
     """
     corpus = read_corpus(course)
     by_lesson: dict[str, list[Solution]] = defaultdict(list)
@@ -31,21 +44,34 @@ def find_similar(course: Course, items: Iterable[Item]) -> list[dict[str, Any]]:
         for lesson, printed in prints.items():
             result = record.get("lessons", {}).get(lesson, {})
             by_lesson[lesson].append(make_solution(id, author, result, printed, corpus))
-    found = [pair for lesson, solutions in by_lesson.items() for pair in _lesson_pairs(lesson, solutions, corpus)]
+    ends = time.monotonic() + seconds
+    for left, (lesson, solutions) in zip(range(len(by_lesson), 0, -1), by_lesson.items(), strict=True):
+        compared = Compared(lesson)
+        now = time.monotonic()
+        with suppress(MemoryError):
+            _compare_lesson(compared, solutions, corpus, now + (ends - now) / left)
+        yield compared
+
+
+def strongest_pairs(lessons: Iterable[Compared]) -> list[dict[str, Any]]:
+    """Return the pairs of a class as `results.json` holds them, at most MAX_PAIRS."""
+    found = [pair for compared in lessons for pair in compared.pairs.values()]
     found.sort(key=lambda pair: -pair[0])
     return [pair for _, pair in found[:MAX_PAIRS]]
 
 
-def _lesson_pairs(lesson: str, solutions: list[Solution], corpus: CourseCorpus) -> list[tuple[float, dict[str, Any]]]:
-    """Return the pairs of one lesson with their strength; of two learners' attempts only the strongest pair."""
+def _compare_lesson(compared: Compared, solutions: list[Solution], corpus: CourseCorpus, until: float) -> None:
+    """Add pairs until a time, those first that share most; of two learners' attempts only the strongest pair."""
     index = ClassIndex(solutions, corpus)
-    best: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
+    best = compared.pairs
     for first, second in index.candidates():
+        if time.monotonic() > until:
+            return
         evidence = compare(first, second, index)
         learners = (min(first.learner, second.learner), max(first.learner, second.learner))
         if evidence and evidence.strength >= max(1.0, best.get(learners, (0.0,))[0]):
-            best[learners] = evidence.strength, _pair(lesson, first, second, evidence)
-    return list(best.values())
+            best[learners] = evidence.strength, _pair(compared.lesson, first, second, evidence)
+    compared.complete = True
 
 
 def _pair(lesson: str, first: Solution, second: Solution, evidence: Evidence) -> dict[str, Any]:

@@ -30,7 +30,7 @@ Prints = npt.NDArray[np.void]
 
 
 class Printed(TypedDict):
-    """What `find_similar` needs of a learner's file, as plain data of a few kilobytes."""
+    """What `compare_lessons` needs of a learner's file, as plain data of a few kilobytes."""
 
     prints: str
     text: int
@@ -39,7 +39,7 @@ class Printed(TypedDict):
 
 
 def fingerprint(lesson: Lesson, source: str) -> Printed:
-    """Return what `find_similar` needs of a learner's file."""
+    """Return what `compare_lessons` needs of a learner's file."""
     tokens = read_tokens(source, lesson.kinds)
     return {
         "prints": base64.b64encode(winnow(tokens).tobytes()).decode(),

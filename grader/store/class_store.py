@@ -113,6 +113,7 @@ class Noted(TypedDict, total=False):
     changed: bool
     finished: str
     isolation: list[str]
+    not_compared: list[str]
     reveal: bool
     similar: list[Pair]
 

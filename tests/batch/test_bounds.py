@@ -17,16 +17,18 @@ from support.class_results import made_class
 from support.hand_ins import ANSWERS, TINY, learner_of, write
 from support.learn_command import ROOT, learn
 
-from grader.batch import make_record, results, run
+from grader.batch import compare_class, make_record, results, run
 from grader.batch import read_within_limits as reading
 from grader.batch.grade_learner import NO_TIME
 from grader.batch.outputs import Outputs
 from grader.batch.results_folder import store_path
+from grader.cli.grader.run_result import print_result
 from grader.course import load
 from grader.errors import GraderError
 from grader.judge.own_limits import end_after, limited_memory
 from grader.model import LessonResult, Limits
 from grader.record import Record
+from grader.similarity import Compared
 
 SECONDS = 60
 ONE_NUMBER = "import numpy as np\n\n\ndef moving_average(x, window):\n    return np.zeros(1)\n"
@@ -182,28 +184,47 @@ def test_looking_for_hand_ins_is_bounded(tmp_path, monkeypatch):
         run.Run(course, run.Plan(tmp_path, tmp_path / "out", [course.lessons["argmax_2d"]], "1"))
 
 
+def made_results(out):
+    head, _ = made_class(1)
+    settings = {name: head[name] for name in ("course", "engine", "lessons", "seed", "device")}
+    made = results.Results(store_path(out), settings, Outputs(out), go_on=True)
+    made.begin({"course": "", "lessons": head["titles"]}, [], {name: [] for name in ("ignored", "missing", "unlisted")})
+    return made
+
+
 @pytest.mark.parametrize("more", [{"seconds": 0.3}, {"memory_mb": 64}])
 def test_comparing_a_class_is_bounded(tmp_path, monkeypatch, more):
-    """Fingerprints that keep the comparison busy, or fill the memory, cost it alone: the class's files are written."""
+    """Where the comparison is busy, or fills the memory, the class's files are written, with what was found before."""
+
+    pair = {"first": "ann", "second": "ben", "lesson": "argmax_2d", "share": 1.0, "note": "All of it."}
 
     def hoard(*_args):
+        yield Compared("argmax_2d", {("ann", "ben"): (2.0, pair)})
         kept = [b""]
         while True:
             kept.append(b"x" * (1 << 20 if "memory_mb" in more else 0))
 
-    head, _ = made_class(1)
-    settings = {name: head[name] for name in ("course", "engine", "lessons", "seed", "device")}
     course = dataclasses.replace(load(TINY), limits=Limits(memory_mb=more.get("memory_mb", 4096)))
-    monkeypatch.setattr("grader.similarity.find_similar", hoard)
-    monkeypatch.setattr(results, "SIMILARITY_SECONDS", more.get("seconds", 20.0))
-    with closing(results.Results(store_path(tmp_path), settings, Outputs(tmp_path), go_on=False)) as made:
-        found = {name: [] for name in ("ignored", "missing", "unlisted")}
-        made.begin({"course": "", "lessons": head["titles"]}, [], found)
+    monkeypatch.setattr("grader.similarity.compare_lessons", hoard)
+    monkeypatch.setattr(compare_class, "SIMILARITY_SECONDS", more.get("seconds", 20.0))
+    with closing(made_results(tmp_path)) as made:
         for _ in range(2):  # and the next run tries again
-            with pytest.raises(GraderError, match=r"comparing the hand-ins took more|needed more than 64 MB"):
+            with pytest.raises(GraderError, match=r"comparing the hand-ins took more|needed more than 64 MB") as said:
                 made.finish(course)
+            assert "look among the hand-ins" in said.value.next_step
 
-    assert json.loads((tmp_path / "results.json").read_text())["similar"] == []
+    assert json.loads((tmp_path / "results.json").read_text())["similar"] == [pair]
+
+
+def test_what_was_not_compared_to_the_end_is_said_and_is_no_error(tmp_path, monkeypatch, capsys):
+    """The lessons are named at the end of a run, and of the next one, which does not look again."""
+    monkeypatch.setattr("grader.similarity.compare_lessons", lambda *_args: iter([Compared("argmax_2d")]))
+    for _ in range(2):
+        with closing(made_results(tmp_path)) as made:
+            made.finish(load(TINY))
+            assert print_result(made, tmp_path, as_json=False) == 0
+        assert "little time or memory" in (said := capsys.readouterr().err) and "argmax_2d" in said
+        monkeypatch.undo()
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 import tokenize
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -33,12 +33,14 @@ from support.course_files import ROOT
 from support.factories import course
 from support.repeat import repeat
 
-from grader.similarity import find_similar, fingerprint, pairs
+from grader.model import Course
+from grader.similarity import compare_lessons, fingerprint, pairs, strongest_pairs
 from grader.similarity.class_index import ClassIndex
 from grader.similarity.course_corpus import CourseCorpus, read_corpus
+from grader.similarity.evidence import Evidence, compare
 from grader.similarity.overlap import find_overlap
 from grader.similarity.pairs import MAX_PAIRS
-from grader.similarity.solution import make_solution
+from grader.similarity.solution import Solution, make_solution
 from grader.similarity.tokens import TokenList
 from grader.similarity.winnowing import RUN_LENGTH, WINDOW, unpack_prints, winnow
 
@@ -47,6 +49,11 @@ CORPUS = {lesson: sorted((ROOT / "tests" / "content" / "answers" / lesson).glob(
 FROM_ONE_ANOTHER = 0.7  # of the lines equal as they stand
 
 Item = tuple[str, str, dict[str, Any], dict[str, Any]]
+
+
+def find_similar(course: Course, items: Iterable[Item], seconds: float = math.inf) -> list[dict[str, Any]]:
+    """The pairs of a class."""
+    return strongest_pairs(compare_lessons(course, items, seconds))
 
 
 @cache
@@ -497,6 +504,31 @@ def test_a_ring_of_large_files_is_compared_in_seconds() -> None:
 
     assert len(shown) == 3 * 6
     assert time.process_time() - started < 4.0  # 0.8 s; going over every print for each pair took 10
+
+
+@pytest.mark.parametrize("ends", ["time", "memory"])
+def test_a_lesson_whose_comparison_does_not_end_costs_no_other_lesson(
+    monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """Pairs of the other lessons are found, and of its own what was found until then; it is named as not complete."""
+    seen: list[str] = []
+
+    def slow(first: Solution, second: Solution, index: ClassIndex) -> Evidence | None:
+        seen.append(first.id)
+        if first.id.startswith("large") and len(seen) > 1:
+            time.sleep(0.3)
+            if ends == "memory":
+                raise MemoryError
+        return compare(first, second, index)
+
+    monkeypatch.setattr("grader.similarity.pairs.compare", slow)
+    large = [lesson_item(f"large{who}", LESSONS[0], random_code(1_000), RIGHT) for who in "abcd"]
+    honest = [lesson_item(f"copy{who}", LESSONS[1], random_code(100), RIGHT) for who in "ab"]
+    lessons = list(compare_lessons(course(), [*large, *honest], 0.5 if ends == "time" else 60.0))
+
+    assert [(one.lesson, one.complete) for one in lessons] == [(LESSONS[0], False), (LESSONS[1], True)]
+    assert len(lessons[0].pairs) in (1, 2)
+    assert frozenset(("copya", "copyb")) in between(strongest_pairs(lessons))
 
 
 # --- a large class ----------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from grader.reports.formats.run_summary import (
     to_object,
     unfinished_line,
 )
-from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.console import paint, put, signs, warn, wrap
 from grader.terminal.text import clean
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary
         summary.unfinished, summary.expected = results.count_unfinished()
     for record in results.store.summaries(parse_record):
         summary.add(with_overrides(record, results.overrides.get(record.id, {})))
+    if lessons := results.facts.get("not_compared"):
+        warn(f"too little time or memory to compare all hand-ins that may be alike, in {some_names(lessons)}")
     if as_json:
         put_json(to_object(summary) | {"out": str(out)})
     else:
