@@ -60,6 +60,8 @@ HOSTILE = {
     "offsets that run backwards": (made({"a": entry(offsets=(24, 0))}), "damaged"),
     "offsets beyond the end": (made({"a": entry(shape=(6, 2), offsets=(0, 48))}), "cut off"),
     "a shape that overflows": (made({"a": entry(shape=(1 << 62, 1 << 62))}), "damaged"),
+    "an axis longer than torch counts": (made({"a": entry(shape=(1 << 63, 0), offsets=(0, 0))}, b""), "cannot have"),
+    "an axis as long as can be written": (made({"a": entry(shape=((1 << 64) - 1, 0), offsets=(0, 0))}, b""), "cannot"),
     "a negative shape": (made({"a": entry(shape=(-3, -2))}), "damaged"),
     "no such dtype": (made({"a": entry("F33")}), "damaged"),
     "float64": (save({"a": torch.ones(2, dtype=torch.float64)}), "`a` is torch.float64; expected torch.float32"),

@@ -55,6 +55,7 @@ def _load(raw: bytes) -> dict[str, Any]:
     except SafetensorError as error:
         is_short = any(word in str(error).lower() for word in ("incomplete", "too small", "header length"))
         what = "is cut off, or longer than it says" if is_short else "is damaged, or no safetensors file"
-    except (KeyError, ValueError, RuntimeError):  # a dtype that this torch has not; a tensor without numbers
+    except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+        # a dtype that this torch has not; a tensor without numbers, or with an axis longer than torch can count
         what = "holds a tensor that this model cannot have"
     raise CheckFailed(f"The file of weights {what}. {SAVE}")
