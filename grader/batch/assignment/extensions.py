@@ -35,7 +35,7 @@ def _is_filled(sheet: Sheet, row: int, *columns: int) -> bool:
 
 
 def _read_line(sheet: Sheet, row: int, own: int, due: int, path: Path, people: Roster | None) -> Extension:
-    who, where = sheet.value(row, own), at(path, sheet.line(row))
+    who, where = sheet.identifier(row, own), at(path, sheet.line(row))
     when = read_due(sheet.value(row, due))
     if when is None:
         what = f"{sheet.value(row, due) or 'nothing'} is no time"

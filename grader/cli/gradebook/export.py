@@ -15,6 +15,7 @@ from grader.cli.options import Number, json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
 from grader.files import explain_unwritable, replacing
+from grader.judge.own_limits import end_after
 from grader.model import SCHEMA
 from grader.reports.record_view import MAX_POINTS
 from grader.terminal.console import paint, put, warn, wrap
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from grader.reports.gradebook.fill_column import Filled
 
 FILE = click.Path(path_type=Path)
+FILL_SECONDS = 600.0  # for a gradebook of any size, whatever its cells hold
 MAX_LINES = 20  # of one list of people
 IMPORT = {
     "canvas": "in Canvas: Grades, Import, and look at what it says will change",
@@ -95,7 +97,8 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
     if out is None:
         raise click.UsageError("Missing option '--out'.", ctx=ctx)
     _check_out(out, source, force)
-    filled, unfinished = _fill(platform, source, results, **more)
+    with end_after(FILL_SECONDS, f"filling in {source}"):
+        filled, unfinished = _fill(platform, source, results, **more)
     if more["scale"] == "score":
         warn("with --scale score a 1.0, where nothing is right, is worth a tenth of the points")
     with explain_unwritable("the file", out), replacing(out, private=True) as temporary:

@@ -157,10 +157,13 @@ def _read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[s
     for name in needed:
         if columns[name] is None:
             raise UsageError(f"there is no column {name}", where=str(path), next_step=HEADINGS)
+    # what is said is kept whole, or refused for its length
+    read = {"id": sheet.identifier, "say": sheet.text_of, "by": sheet.text_of}
     for row in range(sheet.header_row + 1, len(sheet.rows)):
         if any(cell.value.strip() for cell in sheet.rows[row]):
-            values = {name: "" if place is None else sheet.value(row, place) for name, place in columns.items()}
-            yield at(path, row + 1), values
+            known = {name: place for name, place in columns.items() if place is not None}
+            values = {name: read.get(name, sheet.value)(row, place) for name, place in known.items()}
+            yield at(path, row + 1), dict.fromkeys(columns, "") | values
 
 
 def _show(results: Path, as_json: bool) -> None:

@@ -23,7 +23,7 @@ TEST_STUDENTS = ("student, test", "test student")
 STAYS = {"EX": "excused", "N/A": "the assignment is not for them"}
 
 _TOTAL = re.compile(r"(Current|Final) (Score|Points|Grade)|Override (Score|Grade|Status)")
-_MUTED = re.compile(r"\s*(Muted|Manual Posting.*)?\s*", re.IGNORECASE)
+_MUTED = re.compile(r"(?:Muted|Manual Posting.*)?", re.IGNORECASE)
 
 
 def fill_canvas(
@@ -72,10 +72,11 @@ def _possible_row(sheet: Sheet) -> int | None:
 
 def _assignments(sheet: Sheet, possible: int | None) -> list[int]:
     """List the columns that may be filled in: none about the learner, no totals, none that Canvas calls read only."""
+    first = sheet.headings.index("ID") + 1
     return [
         column
         for column, heading in enumerate(sheet.headings)
-        if column > sheet.headings.index("ID")
+        if column >= first
         and heading not in ("", *STUDENT_COLUMNS)
         and not _TOTAL.search(heading)
         and not (possible is not None and "read only" in sheet.value(possible, column))
@@ -88,14 +89,15 @@ def _people(sheet: Sheet, possible: int | None, match_by: str) -> list[Person]:
     people = []
     for row in range(sheet.header_row + 1, len(sheet.rows)):
         name = _name(sheet, row)
-        muted = all(_MUTED.fullmatch(cell.value) for cell in sheet.rows[row])
+        muted = all(_MUTED.fullmatch(sheet.value(row, column)) for column in range(len(sheet.rows[row])))
         if row != possible and not muted and name.casefold() not in TEST_STUDENTS:
-            people.append(Person(row, tuple(sheet.value(row, column) for column in columns), name))
+            people.append(Person(row, tuple(sheet.identifier(row, column) for column in columns), name))
     return people
 
 
 def _name(sheet: Sheet, row: int) -> str:
-    if "Student" in sheet.headings:
-        return sheet.value(row, sheet.headings.index("Student"))
-    last, first = sheet.value(row, sheet.headings.index("LastName")), sheet.find_column("FirstName")
-    return f"{last}, {sheet.value(row, first)}" if first is not None else last
+    whole, last, first = (sheet.find_column(name) for name in ("Student", "LastName", "FirstName"))
+    if whole is not None:
+        return sheet.identifier(row, whole)
+    names = [sheet.identifier(row, column) for column in (last, first) if column is not None]
+    return ", ".join(names)

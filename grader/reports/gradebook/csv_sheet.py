@@ -7,6 +7,7 @@ find nothing else changed. So each cell keeps its place in the text.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +15,11 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.files import read_bounded
+from grader.model.person_id import MAX_ID_CHARS
 
 DELIMITERS = (",", ";", "\t")
 MAX_BYTES = 50_000_000
+MAX_CELL_CHARS = 1_000  # that are compared and matched: the time that a pattern takes may grow with the square
 
 
 @dataclass(frozen=True)
@@ -54,23 +57,44 @@ class Sheet:
 
     @cached_property
     def headings(self) -> list[str]:
-        """The headings of the columns."""
-        return [cell.value.strip() for cell in self.rows[self.header_row]]
+        """The headings of the columns, cut to MAX_CELL_CHARS."""
+        return [self.value(self.header_row, column) for column in range(len(self.rows[self.header_row]))]
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        """The first column of each heading, in lower case."""
+        return {self.headings[column].casefold(): column for column in reversed(range(len(self.headings)))}
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [found.start() for found in re.finditer(r"\r\n|\r|\n", self.text)]
 
     def find_column(self, *names: str) -> int | None:
         """Return the first column with one of these headings, whatever their case; None if there is none."""
-        known = [heading.casefold() for heading in self.headings]
-        return next((known.index(name.casefold()) for name in names if name.casefold() in known), None)
+        return next((self._columns[name.casefold()] for name in names if name.casefold() in self._columns), None)
 
-    def value(self, row: int, column: int) -> str:
-        """Return a cell's value without spaces around it; "" if the row is too short."""
+    def text_of(self, row: int, column: int) -> str:
+        """Return a cell's whole value without spaces around it; "" if the row is too short."""
         cells = self.rows[row]
         return cells[column].value.strip() if column < len(cells) else ""
 
+    def value(self, row: int, column: int) -> str:
+        """Return as much of a cell's value as is compared and matched."""
+        return self.text_of(row, column)[:MAX_CELL_CHARS]
+
+    def identifier(self, row: int, column: int) -> str:
+        """Return the id or name in a cell. Raises UsageError for one too long to be compared as a whole."""
+        text = self.text_of(row, column)
+        if len(text) > MAX_ID_CHARS:
+            what = f"an id or name has at most {MAX_ID_CHARS} characters, and this one {len(text)}"
+            raise UsageError(
+                what, where=f"{self.name}:{self.line(row)}", next_step="correct it, or export the file anew"
+            )
+        return text
+
     def line(self, row: int) -> int:
         """Return the line of the text in which a row begins: quoted cells may hold several lines."""
-        before = self.text[: self.rows[row][0].start] if self.rows[row] else ""
-        return len(re.findall(r"\r\n|\r|\n", before)) + 1
+        return bisect_left(self._line_ends, self.rows[row][0].start) + 1 if self.rows[row] else 1
 
     def with_values(self, changes: Mapping[tuple[int, int], str]) -> bytes:
         """Return the file with these cells, by (row, column), changed; a cell that was quoted stays quoted."""

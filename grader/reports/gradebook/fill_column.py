@@ -18,7 +18,7 @@ from grader.reports.record_view import MAX_POINTS
 EMPTY = ("", "-")  # what a cell without a grade holds
 MAX_SHOWN = 60  # characters of a cell in a message
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
-_NUMBERED = re.compile(r"^(?P<title>.*?)\s*\((?P<number>\d+)\)$", re.DOTALL)
+KINDS_OF_GRADE = ("real", "point", "points")  # in Moodle's own headings
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _add_comment(
     sheet: Sheet, person: Person, column: int, mark: Mark, report: Filled, changes: dict[tuple[int, int], str]
 ) -> None:
     """Put a mark's comment into its cell, unless somebody has written there."""
-    before = sheet.value(person.row, column)
+    before = sheet.text_of(person.row, column)
     if column >= len(sheet.rows[person.row]) or before == mark.comment:
         return
     if before and not before.startswith(COMMENT_BEGINS):
@@ -210,12 +210,19 @@ def choose_column(sheet: Sheet, candidates: Sequence[int], wanted: str, guesses:
 
 def _fits(heading: str, name: str) -> bool:
     """Return True if a heading is this name, with or without its number, its kind of activity and of grade."""
-    numbered = _NUMBERED.match(heading)
-    known = {heading, *(numbered.groups() if numbered else ())}
+    title, inside = split_brackets(heading)
     # Moodle's own export says what kind of activity a column is, and what kind of grade: "Assignment: Masks (Real)"
-    plain = re.sub(r"\s*\((?:real|points?)\)$", "", heading, flags=re.IGNORECASE)
-    known |= {plain, plain.partition(":")[2].strip()}
+    plain = title if inside.casefold() in KINDS_OF_GRADE else heading
+    known = {heading, plain, plain.partition(":")[2].strip(), *((title, inside) if inside.isdecimal() else ())}
     return _fold(name) in {_fold(each) for each in known if each}
+
+
+def split_brackets(heading: str) -> tuple[str, str]:
+    """Return what stands before the brackets in which a heading ends, and in them, which is "" without brackets."""
+    title, _, inside = heading[:-1].rpartition("(")
+    if not heading.endswith(")") or not inside or ")" in inside:
+        return heading, ""
+    return title.rstrip(), inside
 
 
 def _fold(text: str) -> str:

@@ -29,6 +29,7 @@ from grader.reports.gradebook.fill_column import (
     fill,
     match_column,
     read_maximum,
+    split_brackets,
     uses_comma,
 )
 from grader.reports.gradebook.late import LateRule
@@ -43,8 +44,7 @@ NO_GRADE = re.compile(
     r"\((feedback|percentage|letter)\)$|^(institution|department|suspended|groups?)$|^(last downloaded|last modified)",
     re.IGNORECASE,
 )
-_BRACKETED = re.compile(r"(?P<words>\w.*?)\s*\([^()]+\)$")
-_NUMBERED = re.compile(r"^(?P<word>\D*?)\s*(?P<number>\d+)$")
+_NUMBERED = re.compile(r"(?P<word>\D*+)(?P<number>\d++)")  # gives nothing back, so its time grows with the cell alone
 
 
 def fill_moodle(
@@ -110,12 +110,15 @@ def _handed_in_column(sheet: Sheet, rows: Sequence[int]) -> int | None:
     known = sheet.find_column("Last modified (submission)")
     if known is not None or _identifier(sheet, rows) is None:
         return known
+    bracketed = {column: split_brackets(heading) for column, heading in enumerate(sheet.headings)}
+    words = {column: title.casefold() for column, (title, inside) in bracketed.items() if title and inside}
+    cells = ((row, column) for row in rows for column in range(len(sheet.rows[row])) if column in words)
+    others = {column for row, column in cells if not _may_be_time(sheet.value(row, column))}
     alike: dict[str, list[int]] = {}
-    for column, heading in enumerate(sheet.headings):
-        if (found := _BRACKETED.match(heading)) and all(_may_be_time(sheet.value(row, column)) for row in rows):
-            alike.setdefault(found["words"].casefold(), []).append(column)
+    for column in words.keys() - others:
+        alike.setdefault(words[column], []).append(column)
     pairs = [columns for columns in alike.values() if len(columns) == 2]
-    return pairs[0][0] if len(pairs) == 1 else None
+    return min(pairs[0]) if len(pairs) == 1 else None
 
 
 def _may_be_time(cell: str) -> bool:
@@ -164,9 +167,10 @@ def _people(sheet: Sheet, rows: Sequence[int], match_by: str) -> list[Person]:
         columns = [*(sheet.find_column(name) for name in IDENTIFIERS), participants, _addresses(sheet, rows)]
     people = []
     for row in rows:
-        values = [sheet.value(row, column) for column in dict.fromkeys(columns) if column is not None]
+        values = [sheet.identifier(row, column) for column in dict.fromkeys(columns) if column is not None]
         if participants is not None and participants in columns:  # a user name may end in any number
-            values.append(_NUMBERED.sub(r"\g<number>", sheet.value(row, participants)))
+            value = sheet.identifier(row, participants)
+            values.append(numbered["number"] if (numbered := _NUMBERED.fullmatch(value)) else value)
         people.append(Person(row, tuple(values), _name(sheet, row)))
     return people
 
@@ -180,7 +184,7 @@ def _name(sheet: Sheet, row: int) -> str:
     for names in NAMES:
         columns = [sheet.find_column(name) for name in names]
         if None not in columns:
-            return " ".join(sheet.value(row, column) for column in columns if column is not None).strip()
+            return " ".join(sheet.identifier(row, column) for column in columns if column is not None).strip()
     return ""
 
 
@@ -188,15 +192,16 @@ def _identifier(sheet: Sheet, rows: Sequence[int]) -> int | None:
     """Return the first column if each of its cells is one word and a number, as "Participant 17" in any language."""
     if 0 in [sheet.find_column(name) for name in IDENTIFIERS]:
         return None
-    found = [_NUMBERED.match(sheet.value(row, 0)) for row in rows]
-    words = {match["word"] for match in found if match}
+    found = [_NUMBERED.fullmatch(sheet.value(row, 0)) for row in rows]
+    words = {match["word"].rstrip() for match in found if match}
     return 0 if found and all(found) and len(words) == 1 and words != {""} else None
 
 
 def _addresses(sheet: Sheet, rows: Sequence[int]) -> int | None:
     """Return the first column that holds e-mail addresses and nothing else."""
-    for column in range(max((len(sheet.rows[row]) for row in rows), default=0)):
-        values = [value for row in rows if (value := sheet.value(row, column))]
-        if values and all(re.fullmatch(r"[^@\s]+@[^@\s]+", value) for value in values):
-            return column
-    return None
+    found, others = set[int](), set[int]()
+    for row in rows:
+        for column in range(len(sheet.rows[row])):
+            if column not in others and (value := sheet.value(row, column)):
+                (found if re.fullmatch(r"[^@\s]+@[^@\s]+", value) else others).add(column)
+    return min(found - others, default=None)
