@@ -101,7 +101,8 @@ class Run:
             what = "the results would lie among the hand-ins"
             raise UsageError(what, where=str(plan.out), next_step="name another folder: --out results")
         self.course, self.plan = course, plan
-        self.roster = Roster.read(plan.roster) if plan.roster else None
+        with end_after(DISCOVERY_SECONDS, "reading the roster"):
+            self.roster = Roster.read(plan.roster) if plan.roster else None
         self.found = _discover(course, plan, self.roster)
         if plan.late:
             _require_times(self.found)

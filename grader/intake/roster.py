@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.files import read_bounded
-from grader.model.person_id import find_logins, fold_id
+from grader.files import at, read_bounded
+from grader.model.person_id import MAX_ID_CHARS, find_logins, fold_id
 
 MAX_ROSTER_BYTES = 32 << 20
 MAX_LINES_SHOWN = 5  # line numbers in one note, and notes of a kind
-MAX_CELL_CHARS = 300  # of an id or a name, before and after its letters are unfolded: one can become 18
+MAX_CELL_CHARS = MAX_ID_CHARS  # of an id or a name, before and after its letters are unfolded: one can become 18
 
 # Headings in lower case, without signs, by what their columns hold. The first id found names a person in the results;
 # Canvas's "ID" and Moodle's "Identifier" are also in the names of files.
@@ -34,6 +34,7 @@ LOGINS = ("login", "loginid", "sisloginid", "username", "user", "netid", "uni", 
 EMAILS = ("email", "emailaddress", "mail", "emailadresse")
 NAMES = ("name", "fullname", "student", "studentname", "displayname", "vollständigername")
 FIRST, LAST = ("firstname", "givenname", "vorname"), ("lastname", "surname", "familyname", "nachname")
+WHOSE = ("id", "identifier", "login", "email", "name", "first", "last")  # kinds of columns that say who it is
 SECTIONS = ("section", "sections", "group", "groups", "class")
 ROLES = ("role", "roles")
 NOT_PEOPLE = ("points possible", "student, test", "test student")  # lines that Canvas adds
@@ -67,7 +68,7 @@ class Roster:
         """Read a roster. Raises UsageError if the file cannot be read or holds no ids."""
         rows, notes = _rows(path)
         columns = _columns(rows[0][1], path)
-        people, more = _people(rows[1:], columns)
+        people, more = _people(rows[1:], columns, path)
         if not people:
             raise UsageError("the roster names nobody", where=str(path), next_step=HEADINGS)
         first = {fold_id(person.id): person for person in people}
@@ -154,10 +155,13 @@ def _columns(heading: Sequence[str], path: Path) -> dict[str, list[int]]:
     return found
 
 
-def _people(rows: Sequence[tuple[int, list[str]]], columns: dict[str, list[int]]) -> tuple[list[Person], list[str]]:
+def _people(
+    rows: Sequence[tuple[int, list[str]]], columns: dict[str, list[int]], path: Path
+) -> tuple[list[Person], list[str]]:
     people: dict[str, Person] = {}
     notes, without = [], []
     for line, row in rows:
+        _require_short(line, row, columns, path)
         person = _person(line, row, columns)
         if person is None:
             continue
@@ -172,6 +176,15 @@ def _people(rows: Sequence[tuple[int, list[str]]], columns: dict[str, list[int]]
     if without:
         notes.append(f"{_name_lines(without)} of the roster: no id, passed over.")
     return list(people.values()), notes
+
+
+def _require_short(line: int, row: Sequence[str], columns: dict[str, list[int]], path: Path) -> None:
+    """Raise UsageError for an id or name of which comparisons would see a part alone: it may be another's."""
+    read = {column for kind in WHOSE for column in columns[kind] if column < len(row)}
+    longest = max((len(row[column]) for column in read), default=0)
+    if longest > MAX_CELL_CHARS:
+        what = f"an id or name has at most {MAX_CELL_CHARS} characters, and this one {longest}"
+        raise UsageError(what, where=at(path, line), next_step="correct it, or export the list anew")
 
 
 def _person(line: int, row: Sequence[str], columns: dict[str, list[int]]) -> Person | None:

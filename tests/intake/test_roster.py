@@ -239,9 +239,35 @@ def test_two_hand_ins_of_one_person_are_attempts(folder, roster):
     assert {one.learner for one in every.learners} == {"41"} and not every.unlisted
 
 
-def test_long_names_cost_no_more_than_short_ones(roster):
-    """A letter that is unfolded to eighteen, a hundred thousand times in a line, is read in a moment."""
-    text = "\ufdfa" * 50_000
+WIDE = 100_000
+WIDE_CELLS = ["1" * WIDE + "x", "1" * WIDE, "a" + " " * WIDE + "b", "\ufdfa" * WIDE, "a@" * (WIDE // 2)]
+
+
+@pytest.mark.parametrize("cell", WIDE_CELLS, ids=lambda cell: ascii(cell[:3]))
+def test_a_wide_cell_of_a_roster_costs_a_moment(roster, cell):
+    """What says nothing of a person may have any width; a section is kept as far as it is shown."""
+    start = time.process_time()
+    found = roster(f"id,name,section,{cell}\nann,Ann Lee,{cell},{cell}\n")
+
+    assert found.find_by_name("lee ann").id == "ann" and len(found.people[0].section) == 300
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("cell", WIDE_CELLS, ids=lambda cell: ascii(cell[:3]))
+@pytest.mark.parametrize("heading", ["Identifier", "Login", "Email", "Full name", "First name", "Last name"])
+def test_a_wide_id_or_name_of_a_roster_is_refused_with_its_line(roster, heading, cell):
+    """Compared by its beginning, it could be another's: its file and line are told, in a moment."""
+    start = time.process_time()
+    with pytest.raises(UsageError, match="at most 300 characters") as refused:
+        roster(f"SID,{heading}\n1,Ann\n2,{cell}\n")
+
+    assert refused.value.where.endswith(".csv:3")
+    assert time.process_time() - start < 1
+
+
+def test_letters_that_are_unfolded_cost_no_more_than_others(roster):
+    """One that becomes eighteen, as often in a cell as an id or a name may be long, is read in a moment."""
+    text = "\ufdfa" * 140
     rows = "".join(f"{number},{text} {text} a b c d e f\n{text}{number},x\n" for number in range(5))
     start = time.process_time()
     found = roster("id,name\nann,Ann Lee\n" + rows)
