@@ -11,10 +11,9 @@ from collections.abc import Callable, Collection, Sequence
 
 from grader.errors import UsageError
 from grader.intake.learner import Entry
-from grader.intake.platform_names import PLATFORMS, is_number, parse_time
+from grader.intake.platform_names import MAX_NAME_LENGTH, PLATFORMS, is_number, parse_time
 
 GROUPS = ("id", "name", "attempt", "when", "late", "file")
-MAX_NAME_LENGTH = 255  # characters of a name that is read; file systems take no more bytes
 MATCH_SECONDS = 20.0  # for all names together; ten thousand take far less than one
 EXAMPLES = {
     "canvas": "leeann_LATE_1234_5678_softmax.py",
@@ -54,7 +53,7 @@ class NamePattern:
         known = text.strip().lower()
         one = PLATFORMS.get(known)
         if one is not None:
-            return cls(known, lambda names: [one(name) if len(name) <= MAX_NAME_LENGTH else None for name in names])
+            return cls(known, lambda names: list(map(one, names)))
         has_file = "file" in _check_expression(text)
         return cls(text, lambda names: _read_expression(text, names, has_file))
 

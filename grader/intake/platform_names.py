@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, datetime
+from functools import wraps
 from typing import NamedTuple
 
 from grader.intake.learner import Entry
 
+MAX_NAME_LENGTH = 255  # characters of a name that is read; file systems take no more bytes
 DATES = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
 MIN_SECONDS = 1e9  # in September 2001: a smaller number, such as 30112026, is no count of seconds
 MAX_AHEAD = 2 * 366 * 86400  # seconds from now: a number beyond, such as 2611202300, is a date and a time
@@ -37,10 +40,21 @@ _NUMBERS = re.compile(
 )
 _WORDS = re.compile(rf"(.*\b\d{{4}})\W+(?:at )?(\d\d?)(?::?(\d\d))?{_HALF}\s*", re.IGNORECASE)
 _BLACKBOARD = re.compile(r"(.+?_.+?)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
-_LIKE_A_TIME = re.compile(r"\d.*(?:[AP]M|\d)$")
+_LIKE_A_TIME = re.compile(r"\D*+\d.*(?:[AP]M|\d)$", re.DOTALL)
 _BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+)")
 
 
+def _of_bounded_names(read: Callable[[str], Entry | None]) -> Callable[[str], Entry | None]:
+    """Return a reader to which a name longer than any platform gives, as archives and stores may hold, says nothing."""
+
+    @wraps(read)
+    def read_bounded(name: str) -> Entry | None:
+        return read(name) if len(name) <= MAX_NAME_LENGTH else None
+
+    return read_bounded
+
+
+@_of_bounded_names
 def canvas(name: str) -> Entry | None:
     """Read a name of Canvas: `lastfirst_LATE_USER_ATTACHMENT_file.py`.
 
@@ -52,7 +66,7 @@ def canvas(name: str) -> Entry | None:
 
 def canvas_readings(name: str) -> list[Entry]:
     """Return the ways to read a name of Canvas: two where a number before the user's may end the person's name."""
-    words = name.split("_")
+    words = name.split("_") if len(name) <= MAX_NAME_LENGTH else []
     for index in range(1, len(words) - 1):  # the first is the name, even if that is a number
         if first := _canvas_at(name, words, index):
             other = _canvas_at(name, words, index + 1) if is_number(words[index]) else None
@@ -84,6 +98,7 @@ def _canvas_at(name: str, words: list[str], index: int) -> Entry | None:
     )
 
 
+@_of_bounded_names
 def moodle(name: str) -> Entry | None:
     """Read a name of Moodle: `Full Name_PARTICIPANT_assignsubmission_file_`, a folder, or with the file's name added.
 
@@ -98,6 +113,7 @@ def moodle(name: str) -> Entry | None:
     return Entry(name, owner=number, owner_name=full.strip(), file=rest.partition("_")[2], joins=True)
 
 
+@_of_bounded_names
 def gradescope(name: str) -> Entry | None:
     """Read `submission_NUMBER`, a folder; submission_metadata.yml beside it says whose it is."""
     word, _, rest = name.partition("_")
@@ -107,6 +123,7 @@ def gradescope(name: str) -> Entry | None:
     return Entry(name, owner=number, submitted=float(number[:15]), is_numbered=True)
 
 
+@_of_bounded_names
 def blackboard(name: str) -> Entry | None:
     """Read a name of Blackboard: `Assignment_USER_attempt_2026-11-20-10-00-00_softmax.py`.
 
@@ -122,6 +139,7 @@ def blackboard(name: str) -> Entry | None:
     )
 
 
+@_of_bounded_names
 def brightspace(name: str) -> Entry | None:
     """Read a name of Brightspace: `12345-678 - Ann Lee - Nov 20, 2026 1015 AM - softmax.py`.
 
@@ -129,7 +147,7 @@ def brightspace(name: str) -> Entry | None:
     one in another language has its place, and is no time.
     """
     owner, parts, times = _brightspace_times(name)
-    alike = (at for at, part in enumerate(parts[1:-1], 1) if _LIKE_A_TIME.search(part))
+    alike = (at for at, part in enumerate(parts[1:-1], 1) if _LIKE_A_TIME.match(part))
     when, at = max(times, default=(None, next(alike, 0)))
     if not at:
         return None
@@ -144,7 +162,7 @@ def has_several_times(name: str) -> bool:
 
 def _brightspace_times(name: str) -> tuple[str, list[str], list[tuple[float, int]]]:
     """Return whose a name is, what stands between its dashes, and the times among these with their places."""
-    found = _BRIGHTSPACE.fullmatch(name)
+    found = _BRIGHTSPACE.fullmatch(name) if len(name) <= MAX_NAME_LENGTH else None
     owner, parts = (found[1], found[2].split(" - ")) if found else ("", [])
     return owner, parts, [(when.seconds, at) for at, part in enumerate(parts[1:-1], 1) if (when := _parse_words(part))]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 import zipfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from grader.intake.learner import printable
 from grader.intake.limits import MAX_DEPTH, MAX_PATH_CHARS
 from grader.intake.match_lessons import _COPY, _common_folder
 from grader.intake.name_patterns import NamePattern
+from grader.intake.platform_names import PLATFORMS, canvas_readings, has_several_times
 
 DEEP = "a/" * 1200 + "argmax_2d.py"
 LONG = "_" * 5000 + ".py"
@@ -157,6 +159,19 @@ def test_a_class_may_itself_be_named_by_a_link(folder):
     found = discover(folder.parent / "week 1")
 
     assert list(read_hand_in(found.learners[0]).files) == ["moving_average.py"]
+
+
+LONG_NAMES = ("_a" * 32_000, "1-2 - " + "1 " * 32_000 + "- x.py", "a" + "_1" * 32_000, "_assignsubmission_" * 3_600)
+
+
+@pytest.mark.parametrize("name", LONG_NAMES, ids=lambda name: name[:20])
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_name_as_long_as_an_archive_may_hold_says_nothing_at_once(platform, name):
+    """No platform gives such a name; whoever reads it is told so before any pattern is matched."""
+    start = time.process_time()
+
+    assert PLATFORMS[platform](name) is None and not has_several_times(name) and not canvas_readings(name)
+    assert time.process_time() - start < 1
 
 
 # --- what names are compared by ---------------------------------------------------------------------------------------

@@ -16,8 +16,17 @@ from grader.intake.discover import discover
 from grader.intake.formats.gradescope_metadata import read_metadata
 from grader.intake.hand_in import read_hand_in
 from grader.intake.learner import Learner
-from grader.intake.name_patterns import MAX_NAME_LENGTH, NamePattern, original_names
-from grader.intake.platform_names import PLATFORMS, blackboard, brightspace, canvas, gradescope, moodle, parse_time
+from grader.intake.name_patterns import NamePattern, original_names
+from grader.intake.platform_names import (
+    MAX_NAME_LENGTH,
+    PLATFORMS,
+    blackboard,
+    brightspace,
+    canvas,
+    gradescope,
+    moodle,
+    parse_time,
+)
 
 CANVAS, MOODLE, GRADESCOPE = map(NamePattern.parse, ("canvas", "moodle", "gradescope"))
 METADATA = """\
