@@ -75,6 +75,12 @@ def test_the_head_says_how_far_the_work_is(record):
     assert "torch.py beside your file is ignored." in page(record).text
 
 
+def test_of_one_lesson_the_head_says_that_it_does_not_pass(record):
+    """The verb is that of one lesson."""
+    one = record | {"lessons": {"softmax": record["lessons"]["softmax"] | {"passed": False}}}
+    assert "0 of 1 lesson passes every check." in page(one).text
+
+
 def test_the_formula_of_a_score_is_said(record):
     """Above the scores stands how one is made: an untouched stub has 1.0, and none of the points."""
     assert "A score is 1 + 9 × the share of the points earned" in page(record).text

@@ -94,7 +94,8 @@ def _sentence(lessons: Sequence[Mapping[str, Any]]) -> str:
     missing = sum(lesson["state"] == "missing" for lesson in lessons)
     if passed == len(lessons):
         return "Every check of every lesson passes. Well done!"
-    said = f"{passed} of {plural(len(lessons), 'lesson')} {'passes' if passed == 1 else 'pass'} every check"
+    passes = "passes" if 1 in (passed, len(lessons)) else "pass"
+    said = f"{passed} of {plural(len(lessons), 'lesson')} {passes} every check"
     return f"{said}; {missing} {'was' if missing == 1 else 'were'} not handed in." if missing else f"{said}."
 
 
