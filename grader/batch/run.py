@@ -31,6 +31,10 @@ from grader.record import Record
 from grader.store.class_store import State
 
 DISCOVERY_SECONDS = 600.0  # for all hand-ins of a class, which are listed and not read
+LOOK_AT_NAMES = (
+    "look among the hand-ins for one of very many files, or with very long names, and run the command again without it"
+)
+LOOK_AT_ROSTER = "look in the roster for far more lines than there are people"
 REQUIRED_EQUAL = (  # settings by which results can be resumed, in words, with their options
     ("course", "another course", "--course"),
     ("lessons", "other lessons", "--lessons"),
@@ -101,7 +105,7 @@ class Run:
             what = "the results would lie among the hand-ins"
             raise UsageError(what, where=str(plan.out), next_step="name another folder: --out results")
         self.course, self.plan = course, plan
-        with end_after(DISCOVERY_SECONDS, "reading the roster"):
+        with end_after(DISCOVERY_SECONDS, "reading the roster", LOOK_AT_ROSTER):
             self.roster = Roster.read(plan.roster) if plan.roster else None
         self.found = _discover(course, plan, self.roster)
         if plan.late:
@@ -297,7 +301,8 @@ class Run:
 
 def _discover(course: Course, plan: Plan, roster: Roster | None) -> Discovery:
     """Find the hand-ins within limits: names, archives and folders are what learners made of them."""
-    with limited_memory(course.limits.memory_mb), end_after(DISCOVERY_SECONDS, "looking for hand-ins"):
+    memory = limited_memory(course.limits.memory_mb, LOOK_AT_NAMES)
+    with memory, end_after(DISCOVERY_SECONDS, "looking for hand-ins", LOOK_AT_NAMES):
         return discover(
             plan.submissions,
             plan.out,

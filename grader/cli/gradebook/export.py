@@ -97,7 +97,9 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
     if out is None:
         raise click.UsageError("Missing option '--out'.", ctx=ctx)
     _check_out(out, source, force)
-    with end_after(FILL_SECONDS, f"filling in {source}"):
+    with end_after(
+        FILL_SECONDS, f"filling in {source}", "look in it for far more lines, or columns, than there should be"
+    ):
         filled, unfinished = _fill(platform, source, results, **more)
     if more["scale"] == "score":
         warn("with --scale score a 1.0, where nothing is right, is worth a tenth of the points")
