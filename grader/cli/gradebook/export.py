@@ -15,7 +15,7 @@ from grader.cli.options import Number, json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
 from grader.files import explain_unwritable, replacing
-from grader.judge.own_limits import end_after
+from grader.judge.own_limits import end_after, limited_memory
 from grader.model import SCHEMA
 from grader.reports.record_view import MAX_POINTS
 from grader.terminal.console import paint, put, warn, wrap
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from grader.reports.gradebook.fill_column import Filled
 
 FILE = click.Path(path_type=Path)
-FILL_SECONDS = 600.0  # for a gradebook of any size, whatever its cells hold
+FILL_SECONDS, FILL_MB = 600.0, 4096  # for a gradebook of any size, whatever its cells hold
+LOOK_AT_SIZE = "look in the gradebook for far more lines, or columns, than there should be"
 MAX_LINES = 20  # of one list of people
 IMPORT = {
     "canvas": "in Canvas: Grades, Import, and look at what it says will change",
@@ -97,9 +98,7 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
     if out is None:
         raise click.UsageError("Missing option '--out'.", ctx=ctx)
     _check_out(out, source, force)
-    with end_after(
-        FILL_SECONDS, f"filling in {source}", "look in it for far more lines, or columns, than there should be"
-    ):
+    with limited_memory(FILL_MB, LOOK_AT_SIZE), end_after(FILL_SECONDS, f"filling in {source}", LOOK_AT_SIZE):
         filled, unfinished = _fill(platform, source, results, **more)
     if more["scale"] == "score":
         warn("with --scale score a 1.0, where nothing is right, is worth a tenth of the points")
