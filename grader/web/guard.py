@@ -40,8 +40,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-# after a refusal, lest thousands of requests sent at once be refused one by one
-CLOSE = {"Connection": "close"}
 
 
 class Keys:
@@ -93,7 +91,7 @@ class Guard:
         request = Request(scope)
         refusal = self._refuse(request)
         if refusal and refusal.status_code >= HTTPStatus.BAD_REQUEST:
-            refusal.headers.update(CLOSE)
+            refusal.headers["Connection"] = "close"  # or thousands of requests sent at once are refused one by one
             if refusal.status_code != HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
                 await _read_to_end(receive)
         await (refusal or self._app)(scope, receive if refusal else _bounded(receive), send_with_headers)
@@ -114,7 +112,7 @@ class Guard:
         key, known = request.query_params.get("key"), self._keys.fits(request.cookies.get(self._keys.cookie, ""))
         # of those alone who could come in: to find out takes long where there are many connections
         if (known or (key is not None and self._keys.opens(key))) and _is_another_users(request):
-            return PlainTextResponse("Another user of this machine may not ask this server.", 403, CLOSE)
+            return PlainTextResponse("Another user of this machine may not ask this server.", 403)
         if key is not None and request.method == "GET" and (self._keys.redeem(key) or known):
             response = RedirectResponse(f"/{request.url.path.lstrip('/')}", 303)
             self._keys.give(response)
