@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.batch.outputs import parse_record
 from grader.errors import GraderError
-from grader.judge.own_limits import end_after, limited_memory
+from grader.judge.own_limits import within_limits
 from grader.model import Course
 from grader.store.class_store import ClassStore
 
@@ -25,12 +25,10 @@ def compare_class(course: Course, store: ClassStore) -> tuple[list[dict[str, Any
 
     lessons: list[Compared] = []
     failure = None
-    memory, seconds = course.limits.memory_mb, SIMILARITY_SECONDS
     try:
-        with limited_memory(memory, NEXT_STEP), end_after(seconds, "comparing the hand-ins", NEXT_STEP):
-            lessons.extend(  # and what was added stays, whatever ends it
-                compare_lessons(course, _items(store), seconds * COMPARING_SHARE)
-            )
+        with within_limits(SIMILARITY_SECONDS, course.limits.memory_mb, "comparing the hand-ins", NEXT_STEP):
+            # one by one: what was added stays, whatever ends it
+            lessons.extend(compare_lessons(course, _items(store), SIMILARITY_SECONDS * COMPARING_SHARE))
     except GraderError as error:
         failure = error
     return strongest_pairs(lessons), [one.lesson for one in lessons if not one.complete], failure

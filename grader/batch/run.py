@@ -23,7 +23,7 @@ from grader.intake.learner import STAMP, Learner, read_alike
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 from grader.intake.unique_ids import suggest_ids
-from grader.judge.own_limits import end_after, limited_memory
+from grader.judge.own_limits import end_after, within_limits
 from grader.judge.session import random_seed
 from grader.model import Course, Lesson
 from grader.model.validate import MAX_NUMBER
@@ -301,8 +301,7 @@ class Run:
 
 def _discover(course: Course, plan: Plan, roster: Roster | None) -> Discovery:
     """Find the hand-ins within limits: names, archives and folders are what learners made of them."""
-    memory = limited_memory(course.limits.memory_mb, LOOK_AT_NAMES)
-    with memory, end_after(DISCOVERY_SECONDS, "looking for hand-ins", LOOK_AT_NAMES):
+    with within_limits(DISCOVERY_SECONDS, course.limits.memory_mb, "looking for hand-ins", LOOK_AT_NAMES):
         return discover(
             plan.submissions,
             plan.out,

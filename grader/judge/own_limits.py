@@ -73,6 +73,13 @@ def limited_memory(more_mb: int, next_step: str = LOOK_AT_FILE) -> Iterator[None
         resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
+@contextmanager
+def within_limits(seconds: float, more_mb: int, what: str, next_step: str = LOOK_AT_FILE) -> Iterator[None]:
+    """Raise GraderError if the block takes longer, or needs so much more memory."""
+    with limited_memory(more_mb, next_step), end_after(seconds, what, next_step):
+        yield
+
+
 def lift_memory_limit() -> None:
     """Lift, in a program that a judge has started, the limit that is the judge's own."""
     if MEMORY_IS_LIMITED:

@@ -15,7 +15,7 @@ from grader.cli.options import Number, json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
 from grader.files import explain_unwritable, replacing
-from grader.judge.own_limits import end_after, limited_memory
+from grader.judge.own_limits import within_limits
 from grader.model import SCHEMA
 from grader.reports.record_view import MAX_POINTS
 from grader.terminal.console import paint, put, warn, wrap
@@ -98,7 +98,7 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
     if out is None:
         raise click.UsageError("Missing option '--out'.", ctx=ctx)
     _check_out(out, source, force)
-    with limited_memory(FILL_MB, LOOK_AT_SIZE), end_after(FILL_SECONDS, f"filling in {source}", LOOK_AT_SIZE):
+    with within_limits(FILL_SECONDS, FILL_MB, f"filling in {source}", LOOK_AT_SIZE):
         filled, unfinished = _fill(platform, source, results, **more)
     if more["scale"] == "score":
         warn("with --scale score a 1.0, where nothing is right, is worth a tenth of the points")
