@@ -16,11 +16,10 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.files import at, read_bounded
-from grader.model.person_id import MAX_ID_CHARS, find_logins, fold_id
+from grader.model.person_id import MAX_ID_CHARS, find_logins, fold_id, why_incomparable
 
 MAX_ROSTER_BYTES = 32 << 20
 MAX_LINES_SHOWN = 5  # line numbers in one note, and notes of a kind
-MAX_CELL_CHARS = MAX_ID_CHARS  # of an id or a name, before and after its letters are unfolded: one can become 18
 
 # Headings in lower case, without signs, by what their columns hold. The first id found names a person in the results;
 # Canvas's "ID" and Moodle's "Identifier" are also in the names of files.
@@ -181,9 +180,7 @@ def _people(
 def _require_short(line: int, row: Sequence[str], columns: dict[str, list[int]], path: Path) -> None:
     """Raise UsageError for an id or name of which comparisons would see a part alone: it may be another's."""
     read = {column for kind in WHOSE for column in columns[kind] if column < len(row)}
-    longest = max((len(row[column]) for column in read), default=0)
-    if longest > MAX_CELL_CHARS:
-        what = f"an id or name has at most {MAX_CELL_CHARS} characters, and this one {longest}"
+    if what := next(filter(None, (why_incomparable(row[column]) for column in sorted(read))), ""):
         raise UsageError(what, where=at(path, line), next_step="correct it, or export the list anew")
 
 
@@ -191,7 +188,7 @@ def _person(line: int, row: Sequence[str], columns: dict[str, list[int]]) -> Per
     """Return the person of a line; None for staff and lines that a platform adds."""
 
     def cells(kind: str) -> list[str]:
-        return [row[column][:MAX_CELL_CHARS] for column in columns[kind] if column < len(row) and row[column]]
+        return [row[column][:MAX_ID_CHARS] for column in columns[kind] if column < len(row) and row[column]]
 
     for column in columns["identifier"]:  # Moodle writes "Participant 12", in the language of the site
         if column < len(row) and (number := re.search(r"\d+$", row[column])):
@@ -221,8 +218,8 @@ def _forms(name: str) -> set[str]:
 
 
 def _words(name: str) -> list[str]:
-    plain = unicodedata.normalize("NFKC", name[:MAX_CELL_CHARS]).casefold()
-    return re.findall(r"[^\W_]+", plain[:MAX_CELL_CHARS])
+    plain = unicodedata.normalize("NFKC", name[:MAX_ID_CHARS]).casefold()
+    return re.findall(r"[^\W_]+", plain[:MAX_ID_CHARS])
 
 
 def _first_of(notes: list[str]) -> list[str]:

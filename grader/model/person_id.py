@@ -22,6 +22,12 @@ def find_logins(addresses: Iterable[tuple[str, T]]) -> list[tuple[str, T]]:
     return [(login, owner) for login, _, domain, owner in split if 2 * counts[domain.casefold()] > len(split)]
 
 
+def why_incomparable(text: str) -> str:
+    """Return why an id or name cannot be compared as a whole; "" for one that can."""
+    too_long = len(text) > MAX_ID_CHARS
+    return f"an id or name has at most {MAX_ID_CHARS} characters, and this one {len(text)}" if too_long else ""
+
+
 def fold_id(text: str) -> str:
     """Return an id for comparison: without case, forms of accents, and zeros before a number."""
     text = unicodedata.normalize("NFKC", text[:MAX_ID_CHARS]).casefold()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.files import read_bounded
-from grader.model.person_id import MAX_ID_CHARS
+from grader.model.person_id import why_incomparable
 
 DELIMITERS = (",", ";", "\t")
 MAX_BYTES = 50_000_000
@@ -85,11 +85,9 @@ class Sheet:
     def identifier(self, row: int, column: int) -> str:
         """Return the id or name in a cell. Raises UsageError for one too long to be compared as a whole."""
         text = self.text_of(row, column)
-        if len(text) > MAX_ID_CHARS:
-            what = f"an id or name has at most {MAX_ID_CHARS} characters, and this one {len(text)}"
-            raise UsageError(
-                what, where=f"{self.name}:{self.line(row)}", next_step="correct it, or export the file anew"
-            )
+        if what := why_incomparable(text):
+            where = f"{self.name}:{self.line(row)}"
+            raise UsageError(what, where=where, next_step="correct it, or export the file anew")
         return text
 
     def line(self, row: int) -> int:
