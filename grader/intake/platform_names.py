@@ -54,7 +54,6 @@ def _of_bounded_names(read: Callable[[str], Entry | None]) -> Callable[[str], En
     return read_bounded
 
 
-@_of_bounded_names
 def canvas(name: str) -> Entry | None:
     """Read a name of Canvas: `lastfirst_LATE_USER_ATTACHMENT_file.py`.
 
@@ -139,7 +138,6 @@ def blackboard(name: str) -> Entry | None:
     )
 
 
-@_of_bounded_names
 def brightspace(name: str) -> Entry | None:
     """Read a name of Brightspace: `12345-678 - Ann Lee - Nov 20, 2026 1015 AM - softmax.py`.
 
