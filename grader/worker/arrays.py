@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from grader.worker.wire import ITEM_SIZES, MAX_RANK, REQUEST, Array, Bounds, Handle, Opaque, TooLarge, bytes_along
+from grader.worker.wire import ITEM_SIZES, MAX_RANK, REQUEST, Array, Bounds, Handle, Opaque, TooLarge, places_along
 
 MAX_REPR_CHARS = 200
 MAX_DEPTH = 12
@@ -99,7 +99,7 @@ def _pack_tensor(value: Any, kind: type, max_bytes: int) -> Array | Opaque | Non
         return None
     plain = torch.Tensor.detach(value)  # an attribute of the tensor itself may be called `detach`: this one has none
     # a view may show far more values than there is memory
-    if plain.dim() > MAX_RANK or bytes_along(plain.shape, dtype) > max_bytes:
+    if plain.dim() > MAX_RANK or places_along(plain.shape) * ITEM_SIZES[dtype] > max_bytes:
         return _too_large(kind, plain.shape)
     if plain.is_cpu and dtype in NUMPY_DTYPES and not plain.is_neg():
         return Array("torch", dtype, tuple(plain.shape), plain.numpy().tobytes())
@@ -122,7 +122,7 @@ def _pack_numpy(value: Any, kind: type, max_bytes: int) -> Array | Opaque | None
     array = numpy.ndarray.view(value, numpy.ndarray) if issubclass(kind, numpy.ndarray) else numpy.asarray(value)
     if array.dtype.name not in ITEM_SIZES or issubclass(kind, float):  # numpy's float64 is one of Python's floats
         return None
-    if array.ndim > MAX_RANK or bytes_along(array.shape, array.dtype.name) > max_bytes:
+    if array.ndim > MAX_RANK or places_along(array.shape) * array.dtype.itemsize > max_bytes:
         return _too_large(kind, array.shape)
     return Array("numpy", array.dtype.name, tuple(array.shape), array.tobytes())
 

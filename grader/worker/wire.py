@@ -60,13 +60,13 @@ def reply_bounds(room: int, asked: int) -> Bounds:
     return replace(REPLY, body=min(REPLY.body, room + ANSWER_FACTOR * asked))
 
 
-def bytes_along(shape: Sequence[int], dtype: str) -> int:
-    """Return the bytes of an array, an axis of size 0 counted as of size 1.
+def places_along(shape: Sequence[int]) -> int:
+    """Return how many values an array has, an axis of size 0 counted as of size 1.
 
     An array without values may be as long as one likes along its other axes, and costs whoever makes a list, a sum or a
     number for each place along those.
     """
-    return math.prod([size or 1 for size in shape]) * ITEM_SIZES[dtype]
+    return math.prod([size or 1 for size in shape])
 
 
 class ProtocolError(Exception):
@@ -298,10 +298,8 @@ class _Decoder:
             raise ProtocolError("unknown kind of array")
         if not isinstance(shape, list) or len(shape) > MAX_RANK:
             raise ProtocolError("an array of impossible rank")
-        for size in shape:
-            if type(size) is not int or size < 0:
-                raise ProtocolError("an array of impossible shape")
-        if bytes_along(shape, dtype) > self.max_body:
+        is_shape = all(type(size) is int and size >= 0 for size in shape)
+        if not is_shape or places_along(shape) * ITEM_SIZES[dtype] > self.max_body:
             raise ProtocolError("an array of impossible shape")
         end = self.offset + length
         if length != math.prod(shape) * ITEM_SIZES[dtype] or end > len(self.body):
