@@ -15,7 +15,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from grader.worker.watch.call_monitor import CallRecord, ForbiddenCall, packages_folder, watch
+from grader.worker.watch.call_monitor import CallRecord, ForbiddenCall, library_folders, packages_folder, watch
 
 # in an answer, for anybody
 NEVER = frozenset({
@@ -32,8 +32,10 @@ FOR_LIBRARIES = frozenset({"exec", "compile", "sys._getframe"})
 # of objects: frames, but for what prints a traceback, since they lead to our own objects, and a function's code
 READ, WRITTEN = "object.__getattr__", "object.__setattr__"
 DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRITTEN: ("__code__",)}
-OUR_FOLDER, PYTHONS_FOLDER = str(Path(__file__).parents[1]), str(Path(traceback.__file__).parent)
-DOCTEST = str(Path(PYTHONS_FOLDER) / "doctest.py")  # sets a tracer: to be told of, since who runs it knows of none
+OUR_FOLDER = str(Path(__file__).parents[1])
+DOCTEST = str(
+    Path(traceback.__file__).with_name("doctest.py")
+)  # sets a tracer: to be told of, since who runs it knows of none
 FROZEN, OF_IMPORTS = "<frozen ", "<frozen importlib"  # what Python calls its own modules
 MADE_FOR_DATACLASSES = ("__init__", "__repr__", "__eq__", "__hash__")  # of a text, and they may call anything
 Guard = Callable[[Collection[str], list[str] | None], None]
@@ -112,7 +114,7 @@ def _runs_made_code(caller: FrameType, learners: Collection[str]) -> bool:
         file = code.co_filename
         if file.startswith((OUR_FOLDER, OF_IMPORTS)):
             return is_made and (is_learners or file.startswith(OUR_FOLDER))
-        is_known = file in learners or file.startswith((packages_folder(), PYTHONS_FOLDER, FROZEN))
+        is_known = file in learners or file.startswith((*library_folders(), FROZEN))
         is_made |= not (is_known or code.co_name in MADE_FOR_DATACLASSES)
         is_learners |= file in learners
     return is_made
