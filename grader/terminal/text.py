@@ -115,6 +115,11 @@ def score_text(score: float | None) -> str:
     return "-" if score is None else f"{score:.1f}"
 
 
+def unexplained_score(score: float | None) -> str:
+    """Write a score of which the mistake is still looked for."""
+    return f"{score_text(score)} / 10, looking for the mistake"
+
+
 def ago(when: datetime, now: datetime | None = None) -> str:
     """Write how long ago a time was; the date if that is more than a month."""
     seconds = ((now or datetime.now(UTC)) - when).total_seconds()

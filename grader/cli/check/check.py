@@ -28,7 +28,7 @@ from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult
 from grader.submission import read_submission
 from grader.terminal.console import is_terminal, put, wrap
-from grader.terminal.text import command_line, score_text
+from grader.terminal.text import command_line, unexplained_score
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
@@ -254,8 +254,7 @@ def _check(run: CheckRun, several: bool) -> None:
 
 def _show_score(working: Spinner, lesson: Lesson | None, score: float | None) -> None:
     """Show a score while its mistake is looked for, and whose, if that is not the only lesson."""
-    whose = f"{lesson.name}: " if lesson else ""
-    working.update(f"{whose}{score_text(score)} / 10, looking for the mistake")
+    working.update((f"{lesson.name}: " if lesson else "") + unexplained_score(score))
 
 
 def _fill_file(run: CheckRun, judge: Judge, lesson: Lesson, hints_used: int) -> str:

@@ -25,7 +25,7 @@ from grader.model import Lesson
 from grader.terminal.console import handling, has_reader, make_layout, put, signs, wrap, wrap_error
 from grader.terminal.keyboard import Keyboard, forget_typed, shown_again
 from grader.terminal.screen import Screen
-from grader.terminal.text import capitalize, clean, score_text
+from grader.terminal.text import capitalize, clean, score_text, unexplained_score
 
 PROGRAM = """
 import signal
@@ -180,7 +180,7 @@ class _Watch:
     def _show_score(self, score: float | None) -> None:
         """Show a score while what was wrong is still looked for."""
         self.is_scored = True
-        self._draw(working=f"{score_text(score)} / 10, looking for the mistake ...")
+        self._draw(working=f"{unexplained_score(score)} ...")
 
     def _text(self, verbose: bool = False, rows: int = 0) -> str:
         """Return the verdict; in short, within so many rows, if they are known."""
