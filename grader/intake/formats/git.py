@@ -220,9 +220,8 @@ def _require_self_contained(folder: Path) -> None:
         if path.is_symlink():
             how = ", with an empty --template=" if path.parent.name == "hooks" else ""
             raise GitError(f"{path.relative_to(folder)} in its git folder is a link: clone it anew{how}.")
-        if not (
-            path.is_file() or path.is_dir() or path.is_socket()
-        ):  # fsmonitor's socket cannot be read, or waited for
+        is_harmless = path.is_file() or path.is_dir() or path.is_socket()  # fsmonitor's cannot be read, or waited for
+        if not is_harmless:
             raise GitError(f"{path.relative_to(folder)} in its git folder is no file: clone it anew.")
         if number >= MAX_FILES:
             raise GitError("Its git folder holds too many files: clone it anew.")
