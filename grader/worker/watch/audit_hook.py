@@ -33,9 +33,8 @@ FOR_LIBRARIES = frozenset({"exec", "compile", "sys._getframe"})
 READ, WRITTEN = "object.__getattr__", "object.__setattr__"
 DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRITTEN: ("__code__",)}
 OUR_FOLDER = str(Path(__file__).parents[1])
-DOCTEST = str(
-    Path(traceback.__file__).with_name("doctest.py")
-)  # sets a tracer: to be told of, since who runs it knows of none
+# it sets a tracer: to be told of, since who runs it knows of none
+DOCTEST = str(Path(traceback.__file__).with_name("doctest.py"))
 FROZEN, OF_IMPORTS = "<frozen ", "<frozen importlib"  # what Python calls its own modules
 MADE_FOR_DATACLASSES = ("__init__", "__repr__", "__eq__", "__hash__")  # of a text, and they may call anything
 Guard = Callable[[Collection[str], list[str] | None], None]
