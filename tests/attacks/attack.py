@@ -40,7 +40,7 @@ class Attack:
     path: Path
     tries: str
     entry: str
-    course: str  # "core", or "tiny" for what has nothing to do with tensors
+    course: str  # "core", "training" for its one lesson, or "tiny" for what has nothing to do with tensors
     seen: dict[str, Seen]
     beside: tuple[str, ...] = ()
     package: dict[str, Any] = field(default_factory=dict)
@@ -77,10 +77,11 @@ def _read(path: Path) -> Attack:
     seen = {lesson: Seen(**what) for lesson, what in lessons.items()}
     known = {key: header.pop(key) for key in ("tries", "entry")}
     more = {"beside": tuple(header.pop("beside", ())), "prints": header.pop("prints", "")}
-    course = "tiny" if set(seen) <= {"moving_average", "argmax_2d"} else "core"
+    course = next((course for course, lessons in _APART.items() if lessons.issuperset(seen)), "core")
     return Attack(path.stem, path, **known, course=course, seen=seen, package=header, **more)
 
 
+_APART = {"tiny": {"moving_average", "argmax_2d"}, "training": {"adamw"}}
 _SEEN = ("state", "score", "mistake", "at_most")
 
 

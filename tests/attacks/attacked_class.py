@@ -23,8 +23,8 @@ from grader.course.course_files import digest
 from grader.intake.discover import discover
 from grader.judge.processes.isolation_policy import ON_TRUST
 
-COURSES = {"core": ROOT, "tiny": ROOT / "tests" / "courses" / "tiny"}
-LESSONS = {"core": ("softmax", "attention", "causal_mask"), "tiny": ("argmax_2d",)}
+COURSES = {"core": ROOT, "training": ROOT, "tiny": ROOT / "tests" / "courses" / "tiny"}
+LESSONS = {"core": ("softmax", "attention", "causal_mask"), "training": ("adamw",), "tiny": ("argmax_2d",)}
 LIMITS = {"call_seconds = ": "2.5", "total_seconds = ": "5.0", "memory_mb = ": "1024", "output_kb = ": "256"}
 SEED = 20_171
 EVERYWHERE = ("/", "/tmp", "/var/tmp", "/dev/shm", "/run")
@@ -45,7 +45,7 @@ def require_sandbox(isolation: str, without: Iterable[str]) -> None:
 
 
 class AttackedClass:
-    """A grading process for one course. `places`: the folders where an attack may try to plant files."""
+    """A grading process for one course's lessons. `places`: the folders where an attack may try to plant files."""
 
     def __init__(
         self,
