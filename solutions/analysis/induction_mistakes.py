@@ -55,7 +55,9 @@ def what_it_trains(*shape, middle=(), **more):
             return error.type_name
         losses = [event[1] for event in subject.events() if event[0] == "report"]
         left = made.state()
-        parameters = [part.tolist() for part in left["state"].values()]
+        parameters = "another shape"
+        if all(part.shape == state[name].shape for name, part in left["state"].items()):
+            parameters = [part.tolist() for part in left["state"].values()]
         if all(torch.equal(part, state[name]) for name, part in left["state"].items()):
             parameters = "no gradient" if all(grad is None for grad in left["grads"].values()) else "no step"
         return {"losses": losses, "parameters": parameters, "texts": torch.equal(after, texts)}

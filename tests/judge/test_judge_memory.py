@@ -10,6 +10,8 @@ from support.factories import ROOT, course
 from support.learn_command import environment
 from support.repeat import SOAK
 
+from grader.judge.processes.launcher import THREADS
+
 MOST_MB = 400  # 250 is measured, and 325 once beside other tests  # more than before an examination
 MOST_MB_KEPT = 150  # of all examinations, after them
 SHARES = max(1, 9 // SOAK)  # a lesson is put to one kind of nine: all of them in each take minutes
@@ -80,7 +82,8 @@ def test_the_largest_answers_of_every_kind_fit(number):
 
 def assert_fits(first: int, step: int, lessons: Collection[str]) -> None:
     words = (first, step, *lessons)
-    done = run_command("code", JUDGE, *words, cwd=ROOT, env=environment(ROOT), timeout=300 * len(lessons))
+    alone = environment(ROOT) | dict.fromkeys(THREADS, "1")  # as the engine's own processes are started
+    done = run_command("code", JUDGE, *words, cwd=ROOT, env=alone, timeout=300 * len(lessons))
     assert done.returncode == 0, done.stderr
     rows = [line.rsplit(" ", 4) for line in done.stdout.splitlines()]
     grown = {what: int(peak) - int(before) for what, *_, before, peak in rows}
