@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from grader.source.hiding_module import HidingModule, read_module
-from grader.source.hiding_names import ITSELF, used_place
+from grader.source.hiding_names import ITSELF
 from grader.source.module_names import AT_IMPORT, EVERYTHING
-from grader.source.own_classes import TEST_CASE
-from grader.source.parse import TooDeep, TooLarge, nodes_in
-from grader.source.scopes import names_bound_by
+from grader.source.parse import TooDeep, TooLarge
 
 MAX_NODES = 100_000  # of all files together: exercises have a few thousand
 UNREAD = "a file that is not read"  # in the place of a name
@@ -83,8 +81,8 @@ class _Program:
         self.files = {"": ("", source), **siblings}
         self.own = frozenset(siblings)
         self.modules: dict[str, HidingModule | None] = {}
+        self.read: dict[str, HidingModule | None] = {}  # those, and what they import
         self.unread: list[str] = []  # modules that are too deep for a reader, or too large
-        self.taken: set[tuple[str, str]] = set()  # what one file has of another one
         self._size = 0
 
     def find(self, function: str, matches: Callable[[str], str | None]) -> ForbiddenCall | None:
@@ -110,20 +108,11 @@ class _Program:
                 return found
             names = [(where, EVERYTHING) for where in self.modules if where not in read]
             read |= set(self.modules)
-        return next(self._handed_on(), None) or self._find_unread()
-
-    def _handed_on(self) -> Iterator[ForbiddenCall]:
-        """Yield the hiding places that one file imports, which by itself is no use of them, and another has of it."""
-        for where, name in sorted(self.taken):
-            module = self.modules.get(where)
-            path = module.paths.get(name, "") if module else ""
-            if module and path != TEST_CASE and (place := used_place(path)):
-                binding = (node for node in nodes_in(*module.body) if name in names_bound_by(node))
-                line = getattr(next(binding, None), "lineno", 1)
-                yield ForbiddenCall(place, line, self.files[where][0], hides=True)
+        return self._find_unread()
 
     def _find_unread(self) -> ForbiddenCall | None:
-        unread = ((self.files[where][0], f"{where}.py" if where else UNREAD) for where in self.unread)
+        reached = [where for where in self.unread if where in self.modules]
+        unread = ((self.files[where][0], f"{where}.py" if where else UNREAD) for where in reached)
         return next((ForbiddenCall(name, 1, path, hides=True) for path, name in unread), None)
 
     def _calls(
@@ -140,13 +129,30 @@ class _Program:
 
     def _module(self, where: str) -> HidingModule | None:
         if where not in self.modules:
-            self.modules[where] = self._read(where) if where in self.files else None
+            if where not in self.read:
+                self._read_all(where)
+            self.modules[where] = self.read.get(where)
         return self.modules[where]
+
+    def _read_all(self, where: str) -> None:
+        """Read a file, and those that it imports; tell each what the names mean that it has of the others."""
+        waiting = [where]
+        while waiting:
+            name = waiting.pop()
+            if name in self.files and name not in self.read:
+                module = self.read[name] = self._read(name)
+                waiting += sorted(module.own_imports) if module else ()
+        found = {name: module for name, module in self.read.items() if module}
+        for _ in found:  # a name may come through all of them
+            if not sum(module.link(found) for module in found.values() if module.own_imports):
+                break
 
     def _read(self, where: str) -> HidingModule | None:
         """Read a file; None if it is no Python, or has to be left unread."""
         try:
             module = read_module(self.files[where][1], self.own)
+            if module.own_imports:  # what is kept of a file is the same whatever stands beside it
+                module = HidingModule(self.files[where][1], self.own)
         except SyntaxError as error:
             # the lesson's own file is loaded before it could raise the limit of depth
             if isinstance(error, TooLarge) or (isinstance(error, TooDeep) and where):
@@ -187,7 +193,6 @@ class _Program:
                     yield where, module, node
                     if id(node) not in module.only_seen:
                         found |= {(where if other is None else other, what) for other, what in module.mentions(node)}
-            self.taken |= {each for each in found if each[0] != where}
             queue += sorted(found - seen)
             seen |= found
 

@@ -21,6 +21,7 @@ from grader.source.hiding_names import (
     hiding_word,
     is_module,
     last_name,
+    looked_into,
     looked_up_names,
     lookups_used_at_once,
     text_of,
@@ -144,6 +145,8 @@ class HidingModule(ModuleNames):
                 return last_name(cls)
             case ast.Name(name, ast.Load()) if name in self.twice:
                 return name
+            case ast.Name(name, ast.Load()) if self._hands_on_own(node):
+                return name + ITSELF
             case ast.Name() if id(node) in self.types:
                 return "type"
             case ast.Name() if names_in_other_hands(node, self.called, self._bound) and self._holds_modules:
@@ -157,6 +160,19 @@ class HidingModule(ModuleNames):
             ) if is_module(f"{self._path(of)}.{name}"):  # vars(torch)["nn"]
                 return name
         return DATACLASS if self._is_dataclass(node) else ""
+
+    def _hands_on_own(self, node: ast.Name) -> bool:
+        """Return True for a module of the learner's, in whatever hands, that leads to others or to a hiding place."""
+        module = self.linked.get(self.own_modules[node.id]) if node.id in self.own_modules else None
+        if module is None or id(node) in self.harmless or id(node) in self._looked_into:
+            return False
+        return bool(module.own_imports or module.stars) or any(
+            is_module(path) or used_place(path) for path in module.paths.values()
+        )
+
+    @cached_property
+    def _looked_into(self) -> set[int]:
+        return set(looked_into(self._nodes))
 
     def running_calls(self, node: ast.AST) -> set[str]:
         """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""

@@ -7,7 +7,7 @@ import contextlib
 import importlib
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
@@ -292,16 +292,22 @@ def modules_only_named(nodes: Iterable[ast.AST], of_classes: Collection[int]) ->
 
     The statements *of classes* give a name that is in whatever hands: `A.F`.
     """
-    found = set()
+    found = set(looked_into(nodes))
     for node in nodes:
         match node:
             case ast.Assign(targets=[ast.Name()], value=value) if id(node) not in of_classes:
                 found.add(id(value))
-            case ast.Call(args=[thing, name, *_]) if last_name(node) in ("getattr", "hasattr") and text_of(name):
-                found.add(id(thing))
             case ast.Subscript(value=ast.Call(args=[thing])) if last_name(node.value) == "vars" and text_of(node.slice):
                 found.add(id(thing))
     return found
+
+
+def looked_into(nodes: Iterable[ast.AST]) -> Iterator[int]:
+    """Yield of what one name is looked up that stands there, by `getattr` or `hasattr`."""
+    for node in nodes:
+        match node:
+            case ast.Call(args=[thing, name, *_]) if last_name(node) in ("getattr", "hasattr") and text_of(name):
+                yield id(thing)
 
 
 def looked_up_in(node: ast.AST) -> tuple[ast.expr, str] | None:

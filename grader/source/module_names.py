@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Mapping
 
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
 from grader.source.changed_at_import import ANYTHING, Changes, changes_a_module
@@ -86,6 +87,7 @@ class ModuleNames:
         self._nodes = nodes
         self.types = types_in_other_hands(nodes)
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
+        self.linked: Mapping[str, ModuleNames] = {}  # those modules, and what they import in turn
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
         self._parts: dict[ast.AST, list[ast.AST]] = {}
@@ -109,6 +111,37 @@ class ModuleNames:
             may_rebind(part) for node in self.bindings[AT_IMPORT] for part in self.parts(node)
         )
         self.changes.finish(self._variables_of)
+        at_import = (part for node in self.bindings[AT_IMPORT] for part in nodes_in(node))
+        imports = (part for part in at_import if isinstance(part, ast.Import | ast.ImportFrom))
+        # what `from it import *` gives: all but what only a function imports
+        self.handed = {*self.bindings, *changed, *(imported_name(each) for node in imports for each in node.names)}
+
+    @property
+    def own_imports(self) -> set[str]:
+        """The learner's modules that it imports."""
+        return {*self.own_modules.values(), *(where for where, _ in self.imported.values()), *self.own_stars}
+
+    def link(self, modules: Mapping[str, ModuleNames]) -> bool:
+        """Note which names of libraries come by way of the learner's other modules; return True for one that is new."""
+        self.linked, known = modules, (dict(self.paths), dict(self.own_modules), list(self.stars))
+        given = [(local, *whence) for local, whence in self.imported.items()]
+        for where in filter(modules.get, self.own_stars):
+            given += [(name, where, name) for name in modules[where].handed]
+            self.handed |= modules[where].handed
+            self.stars += [star for star in modules[where].stars if star not in self.stars]
+        for local, where, name in given:
+            self._note_handed(local, modules.get(where), name)
+        for node in self._nodes:
+            self._note_alias(node)
+        if self.stars != known[2]:
+            self.own_names = set(names_bound_anywhere(self._nodes))
+        return (self.paths, self.own_modules, self.stars) != known
+
+    def _note_handed(self, local: str, module: ModuleNames | None, name: str) -> None:
+        if module and name in module.paths:
+            self._note_path(local, module.paths[name])
+        elif module and name in module.own_modules:
+            self.own_modules.setdefault(local, module.own_modules[name])
 
     def _foreign(self, node: ast.AST) -> str:
         """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""
@@ -124,6 +157,7 @@ class ModuleNames:
         for alias in node.names:
             local = alias.asname or alias.name
             if isinstance(node, ast.Import) and alias.name in own:
+                self._compare(local, "")
                 self.own_modules[local] = alias.name
             elif module in own and alias.name == "*":
                 self.own_stars += [] if module in self.own_stars else [module]
@@ -141,6 +175,7 @@ class ModuleNames:
         """Note what a name stands for; where it is given twice, what could do more harm."""
         known = self.paths.get(local, "")
         self._compare(local, path)
+        self.twice |= {local} & self.own_modules.keys()
         if known.partition(".")[0] not in LIBRARIES and not used_place(known):
             self.paths[local] = path
 
@@ -172,9 +207,16 @@ class ModuleNames:
                 return ""
             if len(names) > MAX_NAMES:
                 return LONG_NAME
-        root = self.paths.get(node.id, "")
+        root = self._root(node.id, names)
         is_long = root.count(".") + len(names) > MAX_NAMES
         return LONG_NAME if is_long else ".".join([root, *reversed(names)]) if root else ""
+
+    def _root(self, name: str, names: list[str]) -> str:
+        """Return what a name stands for; in the learner's modules, of which the last of *names* are taken off, ""."""
+        module = self
+        while names and name in module.own_modules and (other := module.linked.get(module.own_modules[name])):
+            module, name = other, names.pop()
+        return module.paths.get(name, "")
 
     def _note_bindings(self, statement: ast.AST) -> None:
         """Map every name that a top-level statement binds to it; to its first line, if other statements are in it."""
