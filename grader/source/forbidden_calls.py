@@ -18,10 +18,11 @@ from functools import cache
 
 from grader.source.hiding_module import HidingModule, read_module
 from grader.source.hiding_names import ITSELF
-from grader.source.module_names import AT_IMPORT, EVERYTHING
+from grader.source.module_names import AT_IMPORT, EVERYTHING, TooManyNames
 from grader.source.parse import TooDeep, TooLarge
 
 MAX_NODES = 100_000  # of all files together: exercises have a few thousand
+MAX_LINKS = 12  # times that a name of a file is looked for in those it imports: two or three are enough
 UNREAD = "a file that is not read"  # in the place of a name
 
 
@@ -135,7 +136,10 @@ class _Program:
         return self.modules[where]
 
     def _read_all(self, where: str) -> None:
-        """Read a file, and those that it imports; tell each what the names mean that it has of the others."""
+        """Read a file, and those that it imports; tell each what the names mean that it has of the others.
+
+        Raises TooManyNames.
+        """
         waiting = [where]
         while waiting:
             name = waiting.pop()
@@ -143,9 +147,11 @@ class _Program:
                 module = self.read[name] = self._read(name)
                 waiting += sorted(module.own_imports) if module else ()
         found = {name: module for name, module in self.read.items() if module}
-        for _ in found:  # a name may come through all of them
-            if not sum(module.link(found) for module in found.values() if module.own_imports):
-                break
+        importing = [module for module in reversed(found.values()) if module.own_imports]  # first what is imported
+        for _ in range(MAX_LINKS):
+            if not sum(module.link(found) for module in importing):
+                return
+        raise TooManyNames
 
     def _read(self, where: str) -> HidingModule | None:
         """Read a file; None if it is no Python, or has to be left unread."""

@@ -59,7 +59,12 @@ BODY = ast.stmt | ast.ExceptHandler
 BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 AT_IMPORT = ""  # stands for what runs when a module is imported
 EVERYTHING = "*"  # for all that a module binds
+MAX_GIVEN = 5_000  # names that come with `from helper import *`: exercises have some dozen
 MAX_FOLLOWED = 30  # names that lead from a call to what it may change: beyond, it may change anything
+
+
+class TooManyNames(ValueError):
+    """So many names go from file to file that nobody follows them."""
 
 
 class ModuleNames:
@@ -122,12 +127,18 @@ class ModuleNames:
         return {*self.own_modules.values(), *(where for where, _ in self.imported.values()), *self.own_stars}
 
     def link(self, modules: Mapping[str, ModuleNames]) -> bool:
-        """Note which names of libraries come by way of the learner's other modules; return True for one that is new."""
+        """Note which names of libraries come by way of the learner's other modules; return True for one that is new.
+
+        Raises TooManyNames.
+        """
         self.linked, known = modules, (dict(self.paths), dict(self.own_modules), list(self.stars))
         given = [(local, *whence) for local, whence in self.imported.items()]
         for where in filter(modules.get, self.own_stars):
-            given += [(name, where, name) for name in modules[where].handed]
-            self.handed |= modules[where].handed
+            names = modules[where].handed & {*modules[where].paths, *modules[where].own_modules}
+            given += [(name, where, name) for name in names]
+            if len(given) > MAX_GIVEN:
+                raise TooManyNames
+            self.handed |= names
             self.stars += [star for star in modules[where].stars if star not in self.stars]
         for local, where, name in given:
             self._note_handed(local, modules.get(where), name)

@@ -1,0 +1,88 @@
+"""What one of a learner's files has of another: the reader of the source follows a library's names through them all."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+import pytest
+
+from grader.source.forbidden_calls import ForbiddenCall, find_forbidden_calls
+from grader.worker.watch.call_monitor import matches
+
+
+def find_call(source, function, siblings):
+    """Return the first forbidden call that a function of softmax.py reaches."""
+    is_forbidden = partial(matches, forbids=("softmax",))
+    return find_forbidden_calls(source, [function], is_forbidden, siblings, "softmax").get(function)
+
+
+USE = "\n\n\ndef softmax(x):\n    return "
+PATCH = "from unittest.mock import patch as p"
+HANDED_ON = {
+    "a class": (f"from helper import p{USE}p.object(x)", PATCH, "unittest.mock"),
+    "a module": (f"from helper import m{USE}m.patch(x)", "try:\n    from unittest import mock as m\nfinally:\n    1",
+                 "unittest.mock"),
+    "an attribute": (f"import helper as h{USE}h.p.object(x)", PATCH, "unittest.mock"),
+    "all names": (f"from helper import *{USE}run(x)", "from timeit import timeit as run", "timeit.timeit"),
+    "a name in quotes": (f"import helper{USE}getattr(helper, 'p')(x)", PATCH, "unittest.mock"),
+    "a name of a module": (f"import helper{USE}helper.typing.get_type_hints(x)", "import typing",
+                           "typing.get_type_hints"),
+    "a part of a library": (f"import helper{USE}helper.torch.ops.aten.exp(x)", "import torch", "torch.ops"),
+    "by another name": (f"import helper\nt = helper.t{USE}t.get_type_hints(x)", "import typing\nt = typing",
+                        "typing.get_type_hints"),
+    "a file in hands": (f"import helper\nh = helper{USE}h.p(x)", PATCH, "helper itself"),
+    "all of a file": (f"import helper{USE}vars(helper)['p'](x)", PATCH, "helper itself"),
+    "its own file": (f"import typing\nimport softmax as me{USE}me.typing.get_type_hints(x)", "",
+                     "typing.get_type_hints"),
+    "its own file in hands": (f"import typing\nimport softmax as me\nt = me{USE}t", "", "me itself"),
+    "a file's file": (f"import helper{USE}helper.softmax.torch.ops.aten.exp(x)\nimport torch", "import softmax",
+                      "torch.ops"),
+    "one of two": (f"import math as m\nimport helper as m{USE}m.t(x)", "from timeit import timeit as t",
+                   "timeit.timeit"),
+    "nothing": (f"from helper import f{USE}f(x)", "from unittest import mock\ndef f(x):\n    return x", None),
+    "what is harmless": (f"from helper import dataclass, nn, T{USE}x",
+                         "from dataclasses import dataclass\nfrom torch import nn\nfrom unittest import TestCase as T",
+                         None),
+    "what is allowed": (f"from helper import *{USE}torch.exp(h.math.pi * x)", "import helper as h\nimport math, torch",
+                        None),
+    "a file of functions": (f"import helper\nh = [helper]{USE}h[0].f(x)", "def f(x):\n    return x", None),
+    "trials": (f"from helper import Base, unittest{USE}x\nclass T(Base): pass\nif __name__ == '__main__':\n"
+               "    unittest.main()", "import unittest\nclass Base(unittest.TestCase): pass", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HANDED_ON)
+def test_what_a_file_has_of_anothers_imports_counts(what):
+    """What could hide a call counts where it is used, whichever of the learner's files imports it."""
+    source, helper, place = HANDED_ON[what]
+    siblings = {"helper": ("helper.py", f"{helper}\n")}
+    call = find_call(f"{source}\n", "softmax", siblings)
+
+    assert (call and (call.name, call.path, call.hides)) == (place and (place, "", True))
+
+
+def test_all_names_of_a_library_come_through_another_file():
+    """Who has everything of a file has what that file has of everything of torch."""
+    siblings = {"helper": ("helper.py", "from torch.nn.functional import *\n")}
+    call = find_call("from helper import *\ndef f(x):\n    return softmax(x, 0)\n", "f", siblings)
+
+    assert call == ForbiddenCall("softmax", 3)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_names_that_go_through_many_files_are_found_or_refused_soon(order):
+    """Through three files in any order; a chain of hundreds, or hundreds that give all to all, is read by nobody."""
+    few, many = ("import typing", *["from a{} import *"] * 2), ("import typing", *["from a{} import *"] * 400)
+    wide = ["\n".join(f"from a{other} import *" for other in range(60)) + f"\nfrom math import *\nx{n} = 1\n"
+            for n in range(60)]  # fmt: skip
+    for texts in (few, many, wide):
+        number = range(len(texts))[::order]
+        siblings = {f"a{n}": (f"a{n}.py", text.format(n - order) + "\n") for n, text in zip(number, texts, strict=True)}
+        last = number[-1]
+        source = f"from a{last} import *\ndef f(x):\n    return typing.get_type_hints(x)\n"
+        begun = time.process_time()
+        call = find_call(source, "f", siblings)
+
+        assert texts is wide or (call is not None and call.hides)
+        assert time.process_time() - begun < 20
