@@ -118,8 +118,11 @@ class ModuleNames:
         self.changes.finish(self._variables_of)
         at_import = (part for node in self.bindings[AT_IMPORT] for part in nodes_in(node))
         imports = (part for part in at_import if isinstance(part, ast.Import | ast.ImportFrom))
+        imported = {*changed, *(imported_name(each) for node in imports for each in node.names)}
         # what `from it import *` gives: all but what only a function imports
-        self.handed = {*self.bindings, *changed, *(imported_name(each) for node in imports for each in node.names)}
+        self.handed = imported.union(self.bindings)
+        only_defined = (name for name, nodes in self.bindings.items() if all(isinstance(n, Definition) for n in nodes))
+        self._own = self.own_callables.intersection(only_defined) - imported
 
     @property
     def own_imports(self) -> set[str]:
@@ -149,8 +152,8 @@ class ModuleNames:
         return (self.paths, self.own_modules, self.stars) != known
 
     def _note_handed(self, local: str, module: ModuleNames | None, name: str) -> None:
-        if module and name in module.paths:
-            self._note_path(local, module.paths[name])
+        if module and (path := module.path_of(name)):
+            self._note_path(local, path)
         elif module and name in module.own_modules:
             self.own_modules.setdefault(local, module.own_modules[name])
 
@@ -227,7 +230,11 @@ class ModuleNames:
         module = self
         while names and name in module.own_modules and (other := module.linked.get(module.own_modules[name])):
             module, name = other, names.pop()
-        return module.paths.get(name, "")
+        return self.paths.get(name, "") if module is self else module.path_of(name)
+
+    def path_of(self, name: str) -> str:
+        """Return what a name means to another file: not what a function imports that is the learner's own beside it."""
+        return "" if name in self._own else self.paths.get(name, "")
 
     def _note_bindings(self, statement: ast.AST) -> None:
         """Map every name that a top-level statement binds to it; to its first line, if other statements are in it."""
