@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import inspect
 import random
 import sys
 import threading
@@ -23,7 +24,7 @@ from grader.worker.arrays import pack
 from grader.worker.operations import ModuleHost
 from grader.worker.serve import _answer_sequences
 from grader.worker.watch import call_monitor
-from grader.worker.watch.call_monitor import CallBlocker, ForbiddenCall, changed_torch, prepare, watch
+from grader.worker.watch.call_monitor import CallBlocker, CallRecord, ForbiddenCall, changed_torch, prepare, watch
 from grader.worker.wire import REPLY, read_frame
 
 FORBIDS = ("softmax", "log_softmax", "scaled_dot_product_attention", "multi_head_attention_forward")
@@ -464,3 +465,18 @@ def test_what_turns_an_axis_into_a_number_is_no_normalising():
         blocker.restore()
 
     assert not seen
+
+
+def test_what_turns_an_axis_into_a_number_lets_no_other_call_off():
+    """Of the calls of a batch each is judged alone: numpy's helper may be the first of them, wherever it lies."""
+    helper, normalize = numpy.lib.array_utils.normalize_axis_tuple, functional.normalize
+    for called in ([helper], [helper, normalize], [normalize, helper]):
+        record: Any = CallRecord()
+        record._profiler = types.SimpleNamespace(getstats=lambda called=called: [entry_of(each) for each in called])
+
+        assert record.may_hold(("normalize",)) == (normalize in called)
+
+
+def entry_of(function):
+    """What the profiler notes of a function that was called."""
+    return types.SimpleNamespace(code=inspect.unwrap(function).__code__)
