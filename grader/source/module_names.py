@@ -44,6 +44,9 @@ from grader.source.scopes import (
 )
 from grader.source.what_runs import parse_what_runs
 
+# Python's own, of one number and of text: no tensor is normalised there
+NAMESAKES = frozenset({"decimal.Decimal.normalize", "unicodedata.normalize"})
+
 
 def attributes_of(node: ast.AST) -> list[str]:
     """Return the attributes that a node takes of an object: `x.a`, `case object(a=x)`, in quotes."""
@@ -327,6 +330,8 @@ class ModuleNames:
             if self._path(node).partition(".")[0] in LIBRARIES:
                 return node.attr
             owner = node.value.func if isinstance(node.value, ast.Call) else node.value
+            if f"{self._path(owner)}.{node.attr}" in NAMESAKES:
+                return None
             own = isinstance(owner, ast.Name) and (owner.id in {"self", "cls", *self.classes, *self.own_modules})
             return None if own or node.attr in self.own_attributes else node.attr
         if isinstance(node, ast.Name):

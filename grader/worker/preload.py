@@ -37,6 +37,8 @@ def import_array_library(arrays: str) -> None:
         torch.set_num_threads = cut_off()(_keep_one_thread)  # type: ignore[assignment]  # its parameter has another name
         # torch's own imports the compiler first: 800 modules, and a folder for its files, which is not there
         torch.use_deterministic_algorithms = cut_off(torch=torch)(_use_deterministic_algorithms)
+        # else `assert_close` imports 500 modules first, for tensors of several machines
+        torch.testing._comparison._HAS_DTENSOR = False
     from grader.worker.watch import call_monitor
 
     call_monitor.prepare()

@@ -22,6 +22,7 @@ from typing import Any
 
 from grader.worker.watch.cut_off import cut_off
 
+TYPE_OF = type  # a learner may put another in its place
 CO_OPTIMIZED = 1  # of a code object: a function's; `inspect` has it, and takes 11 ms to import
 AUTOGRAD = "autograd"
 PACKED_WITH = (  # attributes of a tensor
@@ -42,6 +43,7 @@ class ForbiddenCall(BaseException):
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # of numpy, which its own mean, stack and expand_dims call: they turn axis -1 into a number, and compute nothing
 AXIS_HELPERS = frozenset({"normalize_axis_index", "normalize_axis_tuple"})
+COMPUTING = ("random.py", "statistics.py")  # of Python's own library
 
 
 @cut_off(re=re, _CAMEL=_CAMEL)
@@ -97,7 +99,8 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
     # Of what is in these nothing is made while it is looked up, so nothing can be collected: what the learner's code
     # does then, where a generator ends, is not watched.
     known = _ENTRIES.setdefault(forbids, {})
-    folders = library_folders()
+    folders, watched = library_folders(), watched_places()
+    decimal, unicode = _namesakes()
 
     @cut_off(gc=gc, matches=matches, _name_of=_name_of)
     def look_up(key: str | CodeType) -> str | None:
@@ -110,18 +113,18 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
                 gc.enable()
         return known[key]
 
-    @cut_off(ForbiddenCall=ForbiddenCall)
-    def refuse(key: str | CodeType) -> None:
+    @cut_off(ForbiddenCall=ForbiddenCall, TYPE_OF=TYPE_OF)
+    def refuse(key: str | CodeType, owner: object = None) -> None:
         entry = known[key] if key in known else look_up(key)
-        if entry is not None:
+        if entry is not None and TYPE_OF(owner) is not decimal and owner is not unicode:
             seen.append(entry)
             raise ForbiddenCall(entry)
 
     @cut_off(CO_OPTIMIZED=CO_OPTIMIZED)
     def profile(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call":
-            refuse(called.__name__)
-        elif event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and frame.f_code.co_filename.startswith(folders):
+            refuse(called.__name__, called.__self__)
+        elif event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and frame.f_code.co_filename.startswith(watched):
             refuse(frame.f_code)
 
     before, before_in_threads = sys.getprofile(), threading.getprofile()
@@ -165,7 +168,7 @@ def refuse_autograd(seen: list[str]) -> Callable[[Any], Any]:
 
 def _is_watched(code: CodeType) -> bool:
     """Return True for a library's function. The body of a module or class, which an import runs, is given nothing."""
-    return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(library_folders())
+    return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(watched_places())
 
 
 class CallRecord:
@@ -302,7 +305,8 @@ def _methods_for_packing() -> dict[str, Any]:
 
 def prepare() -> None:
     """Do once, in a process that is forked afterwards, what each process would do again."""
-    library_folders()
+    watched_places()
+    _namesakes()
     _methods_for_packing()
     _torch_at_start()
     if "torch" in sys.modules:
@@ -343,6 +347,25 @@ def packages_folder() -> str:
 def library_folders() -> tuple[str, str]:
     """Return the folders of packages, and of Python's own modules: the second may hold the first."""
     return packages_folder(), str(Path(str(warnings.__file__)).parent)
+
+
+@cache
+def watched_places() -> tuple[str, ...]:
+    """Return how the paths of those files begin whose functions may do an exercise.
+
+    What else Python's library has is called by Python itself, too: to find a codec, to import a module.
+    """
+    packages, python = library_folders()
+    return packages, *(str(Path(python, name)) for name in COMPUTING)
+
+
+@cache
+def _namesakes() -> tuple[type, Any]:
+    """Return the type and the module in C whose `normalize` is of one number, and of text."""
+    import unicodedata
+    from decimal import Decimal
+
+    return Decimal, unicodedata
 
 
 def _operators_named(entry: str) -> Iterator[str]:
