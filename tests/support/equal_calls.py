@@ -110,6 +110,18 @@ EXERCISES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
          "x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()",
          "(c / (c.square().mean(-1, keepdim=True) + 1e-5).sqrt()).T"),
     ),
+    "gradient_clipping": (
+        "g, e, m, o = torch.randn(6), torch.eye(6), torch.tensor(0.5), torch.tensor([0.5])",
+        (
+            "f(g)", "f(g, 0)", "f(g, -1)", "f(g, dim=0)", "f(g, dim=-1)", "f(g, 2, 0)", "f(g, 2.0, 0, 0.5)",
+            "f(g, dim=0, eps=0.5)", "f(g[None])", "f(g[None], 2, 0, 0.5)", "f(2, 0, 0.5)(g[None])", "f(g, e)",
+            "f(g[None], e)", "f(g[None], e, 1)", "f(dim=-1)(g[None], e)", "f()(g[None], e)", "f(g[None], m, 0)",
+            "f(g[None], o[:, None], 0)", "f(g[None], o)", "given(f)(g, 0.5)", "given(f)(g, 0.5, 2.0)",
+            "f(g[None] / 6**0.5, (6,), None, None, 0.0)", "f(g, (6,))", "f(g, (6,), None, 1e-9)", "f(6)(g)",
+            "f(g, 0.5)", "f(g, max_norm=0.5)", "f([g], 0.5)", "f(g[None], 0.5, 2)", "f(g[:, None])[0]",
+        ),
+        ("0.5 * g / g.norm()", "g / g.norm()", "g / g.norm() * 6**0.5"),
+    ),
 }  # fmt: skip
 
 
@@ -122,10 +134,22 @@ def ready(attend: Any) -> Any:
     return attend
 
 
+def given(clip: Any) -> Any:
+    """Return a function of a gradient, which *clip* finds in a parameter, and of what that is told besides."""
+
+    def call(grad: Any, *more: Any) -> Any:
+        parameter = torch.nn.Parameter(torch.zeros_like(grad))
+        parameter.grad = grad.clone()
+        clip([parameter], *more)
+        return parameter.grad
+
+    return call
+
+
 def make_inputs(exercise: str) -> dict[str, Any]:
     """Return the names that the expressions of an exercise use."""
     torch.manual_seed(7)
-    names: dict[str, Any] = {"torch": torch, "ready": ready, "sys": sys}
+    names: dict[str, Any] = {"torch": torch, "ready": ready, "given": given, "sys": sys}
     exec(EXERCISES[exercise][0], names)
     return names
 

@@ -21,7 +21,8 @@ from grader.source.forbidden_calls import find_forbidden_calls
 from grader.worker.operations import ModuleHost
 from grader.worker.watch.call_monitor import matches
 
-EXERCISES = ("softmax", "attention", "cross_entropy", "activations", "layer_norm")
+EXERCISES = ("softmax", "attention", "cross_entropy", "activations", "layer_norm", "gradient_clipping")
+ALGEBRA = re.compile("svd|qr|pinv")  # of one row a unit vector: a way to write it, that is no shorter
 PIECES = 30  # of the callables; each is a test of its own, and SOAK=30 runs all of them
 MAX_SECONDS = 1800  # for one piece
 
@@ -73,7 +74,8 @@ def test_no_other_call_does_the_exercise(exercise, piece, tmp_path):
 
     assert done.returncode == 0 and len(calls) > 3, done.stderr[-2000:]
     unknown = set(calls) - set(found(exercise))
-    assert {call for call in unknown if refusal(exercise, *call).get("kind") != "forbidden"} == set()
+    unknown = {call for call in unknown if refusal(exercise, *call).get("kind") != "forbidden"}
+    assert [call for call in unknown if not ALGEBRA.search(call[0])] == []
 
 
 @pytest.mark.parametrize(("lesson", "line"), [
