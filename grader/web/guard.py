@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 getuid = getattr(os, "getuid", int)  # Windows has none
 MAX_BODY_BYTES = 300_000  # a learner's file has at most 250,000
-BODY_SECONDS = 2.0  # between two pieces of a body that is refused
+BODY_SECONDS = 2.0  # for the body of a request that is refused
 CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENS = "0A"  # as Linux writes it
 MAX_LINKS = 100  # not used yet
@@ -94,6 +94,8 @@ class Guard:
             refusal.headers["Connection"] = "close"  # or thousands of requests sent at once are refused one by one
             if refusal.status_code != HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
                 await _read_to_end(receive)
+        else:
+            scope["state"]["connection"].has_key = True
         await (refusal or self._app)(scope, receive if refusal else _bounded(receive), send_with_headers)
 
     def _refuse(self, request: Request) -> Response | None:
@@ -125,8 +127,9 @@ async def _read_to_end(receive: Receive) -> None:
     """Take a body that nobody wants: who is cut off while they send one would read no answer."""
     receive, has_more = _bounded(receive), True
     with suppress(HTTPException, TimeoutError):  # that is too large, or does not come
-        while has_more:
-            has_more = (await asyncio.wait_for(receive(), BODY_SECONDS)).get("more_body", False)
+        async with asyncio.timeout(BODY_SECONDS):  # for all of it: pieces may come without end
+            while has_more:
+                has_more = (await receive()).get("more_body", False)
 
 
 def _is_another_users(request: Request) -> bool:

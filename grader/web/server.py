@@ -28,20 +28,22 @@ MAX_CONNECTIONS = 128  # open at once, four for each page that follows a lesson;
 
 
 class _BoundedProtocol(H11Protocol):
-    """A connection; of too many, the oldest without a request under way is closed.
+    """A connection; of too many, the oldest that never had a key is closed, then the oldest with nothing under way.
 
-    Whoever may connect, other users of the machine among them, could else take all files that the judge needs.
+    Whoever may connect, other users of the machine among them, could else take all files that the judge needs, or all
+    connections: what they have under way counts for nothing.
     """
 
     numbers = itertools.count()
+    has_key = False  # the guard says so
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.number = next(self.numbers)
+        self.number, self.app_state = next(self.numbers), {"connection": self}
         if len(self.connections) > MAX_CONNECTIONS:
             others: set[Any] = self.connections - {self}
-            idle = [one for one in others if one.cycle is None or one.cycle.response_complete]
-            oldest = min(idle, key=lambda one: one.number, default=self)
+            idle = [one for one in others if not one.has_key or one.cycle.response_complete]
+            oldest = min(idle, key=lambda one: (one.has_key, one.number), default=self)
             self.connections.discard(oldest)  # now: what is aborted is lost later, and many may come at once
             oldest.transport.abort()
 

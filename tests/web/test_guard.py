@@ -170,15 +170,52 @@ def test_a_refusal_reaches_a_page_that_sends_a_whole_file(server: WebServer) -> 
 
 def test_a_body_that_does_not_come_is_not_waited_for(server: WebServer) -> None:
     """A stranger who says that there is one is refused after a while, and the connection closed."""
-    host = f"127.0.0.1:{server.port}"
-    with socket.create_connection(("127.0.0.1", server.port), SECONDS) as line:
-        line.sendall(
-            f"PUT /file/x HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 9\r\n\r\nx".encode()
-        )
+    with begin_body(server) as line:
         answers = b""
         while piece := line.recv(1 << 16):
             answers += piece
     assert b"HTTP/1.1 403" in answers
+
+
+def test_a_body_that_comes_in_pieces_without_end_is_not_waited_for(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is for all of a body that is refused, not for each piece."""
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.2)
+    deadline = time.monotonic() + SECONDS
+    with begin_body(server) as line:
+        line.settimeout(0.02)
+        answer = b""
+        while not answer:
+            assert time.monotonic() < deadline
+            line.sendall(b"x")
+            with suppress(TimeoutError):
+                answer = line.recv(1 << 16)
+    assert b"HTTP/1.1 403" in answer
+
+
+def test_bodies_that_are_refused_keep_nobody_out(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many strangers as there may be connections, each in the middle of a body, give way to who has the key."""
+    monkeypatch.setattr(guard, "BODY_SECONDS", SECONDS)
+    visitor = Visitor(server.make_link())
+    with ExitStack() as stack:
+        for _ in range(MAX_CONNECTIONS + 7):
+            stack.enter_context(begin_body(server))
+        assert visitor.enter() == 303
+        with visitor.events("argmax_2d"):
+            for _ in range(MAX_CONNECTIONS + 7):
+                stack.enter_context(begin_body(server))
+            assert [visitor.ask("GET", "/").status for _ in range(5)] == [200] * 5
+            assert server.followers == 1
+
+
+def begin_body(server: WebServer) -> socket.socket:
+    """A connection without the key that has sent the first byte of a large body."""
+    host = f"127.0.0.1:{server.port}"
+    line = socket.create_connection(("127.0.0.1", server.port), SECONDS)
+    head = f"PUT /file/x HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 299999\r\n\r\nx"
+    line.sendall(head.encode())
+    return line
 
 
 AS_ANOTHER_WHO_LEAVES = """
