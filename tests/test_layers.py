@@ -89,6 +89,7 @@ ONLY_IN = {
     "fsrs": {"quiz"},
     "watchfiles": {"live"},
     "starlette": {"web"},
+    "h11": {"web"},
     "uvicorn": {"web"},
     "markdown_it": {"web", "terminal"},
     "markupsafe": {"web", "reports"},

@@ -15,7 +15,6 @@ from http import HTTPStatus
 from pathlib import Path
 
 from starlette.datastructures import MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,6 +24,7 @@ MAX_BODY_BYTES = 300_000  # a learner's file has at most 250,000
 BODY_SECONDS = 2.0  # for the body of a request that is refused
 CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENS = "0A"  # as Linux writes it
+UNREAD = (HTTPStatus.LENGTH_REQUIRED, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)  # their bodies
 MAX_LINKS = 100  # not used yet
 AGAIN = "`{0}` was started again: open the link that it printed, then load this page again."
 LINK = "Use the link that `{0}` printed. It opens one browser: for another, start `{0}` again."
@@ -92,14 +92,16 @@ class Guard:
         refusal = self._refuse(request)
         if refusal and refusal.status_code >= HTTPStatus.BAD_REQUEST:
             refusal.headers["Connection"] = "close"  # or thousands of requests sent at once are refused one by one
-            if refusal.status_code != HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            if refusal.status_code not in UNREAD:
                 await _read_to_end(receive)
         else:
             scope["state"]["connection"].has_key = True
-        await (refusal or self._app)(scope, receive if refusal else _bounded(receive), send_with_headers)
+        await (refusal or self._app)(scope, receive, send_with_headers)
 
     def _refuse(self, request: Request) -> Response | None:
         """Return what a request gets that is let in no further; None for one that is."""
+        if "transfer-encoding" in request.headers:
+            return PlainTextResponse("Say how long that is.", 411)
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if host not in self._hosts:
             return PlainTextResponse("This server answers on 127.0.0.1 only.", 421)
@@ -125,8 +127,8 @@ class Guard:
 
 async def _read_to_end(receive: Receive) -> None:
     """Take a body that nobody wants: who is cut off while they send one would read no answer."""
-    receive, has_more = _bounded(receive), True
-    with suppress(HTTPException, TimeoutError):  # that is too large, or does not come
+    has_more = True
+    with suppress(TimeoutError):
         async with asyncio.timeout(BODY_SECONDS):  # for all of it: pieces may come without end
             while has_more:
                 has_more = (await receive()).get("more_body", False)
@@ -149,18 +151,3 @@ def _is_another_users(request: Request) -> bool:
                 if local.endswith(theirs) and remote.endswith(ours) and inode != "0":
                     users.add(int(user))
     return not users <= {0, getuid()} or (lists_us and not users)
-
-
-def _bounded(receive: Receive) -> Receive:
-    """Count what comes of a body that does not say how long it is."""
-    left = MAX_BODY_BYTES
-
-    async def receive_counted() -> Message:
-        nonlocal left
-        message = await receive()
-        left -= len(message.get("body", b""))
-        if left < 0:
-            raise HTTPException(413, "That is too large.")
-        return message
-
-    return receive_counted

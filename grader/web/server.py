@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -27,6 +28,20 @@ FIRST_PORT, PORTS = 20_000, 10_000  # below those that systems give to outgoing 
 MAX_CONNECTIONS = 128  # open at once, four for each page that follows a lesson; a process may often have 1024 files
 
 
+class _Requests(h11.Connection):
+    """What one connection says. Behind the head of a request whose body comes in chunks nothing is read.
+
+    To take chunks of one byte apart costs the server a hundred times what it costs to send them.
+    """
+
+    chunked = False
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        event = h11.NEED_DATA if self.chunked else super().next_event()
+        self.chunked |= isinstance(event, h11.Request) and b"transfer-encoding" in dict(event.headers)
+        return event
+
+
 class _BoundedProtocol(H11Protocol):
     """A connection; of too many, the oldest that never had a key is closed, then the oldest with nothing under way.
 
@@ -40,6 +55,7 @@ class _BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.number, self.app_state = next(self.numbers), {"connection": self}
+        self.conn = _Requests(h11.SERVER)
         if len(self.connections) > MAX_CONNECTIONS:
             others: set[Any] = self.connections - {self}
             idle = [one for one in others if not one.has_key or one.cycle.response_complete]

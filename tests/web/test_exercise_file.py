@@ -142,9 +142,3 @@ def test_a_file_that_is_gone_is_said(visitor: Visitor, tmp_path: Path) -> None:
         other.enter()
         answer = other.ask("GET", "/file/argmax_2d")
     assert answer.status == 422 and "says" in json.loads(answer.body) and b"root:" not in answer.body
-
-
-def test_a_body_in_pieces_has_an_end(visitor: Visitor) -> None:
-    """One that does not say how large it is is counted as it comes."""
-    pieces = (b"x" * 50_000 for _ in range(20))
-    assert visitor.ask("PUT", "/file/argmax_2d", pieces).status == 413

@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Thread
 
+import h11
 import pytest
 from support.browser import SECONDS, Visitor, make_server
 from support.learn_command import start_workspace
@@ -264,8 +265,27 @@ def test_pages_load_from_here_only_and_have_nothing_inline(visitor: Visitor, pag
     assert 'src="http' not in text and 'rel="stylesheet" href="http' not in text
 
 
+@pytest.mark.parametrize("known", [False, True], ids=["a stranger", "with the key"])
+@pytest.mark.parametrize("host", ["127.0.0.1:{}", "evil.example"])
+def test_a_body_in_chunks_is_refused_before_it_is_read(
+    server: WebServer, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, known: bool, host: str
+) -> None:
+    """Chunks of one byte cost the one thread of the pages seconds: no more is taken apart than who asks for what."""
+    taken: list[object] = []
+    read = h11.Connection.next_event
+    monkeypatch.setattr(h11.Connection, "next_event", lambda self: taken.append(read(self)) or taken[-1])
+    host = host.format(server.port)
+    head = f"PUT /file/x HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nTransfer-Encoding: chunked\r\n"
+    head += f"Cookie: {visitor.cookie}\r\n" if known else ""
+    with socket.create_connection(("127.0.0.1", server.port), SECONDS) as line:
+        line.sendall(f"{head}\r\n".encode() + b"1\r\nx\r\n" * 2_000)
+        answer = line.recv(1 << 16)
+    assert answer.startswith(b"HTTP/1.1 411") and b"connection: close" in answer.lower()
+    assert len(taken) <= 2, "the request, and that there may be more"
+
+
 def test_a_large_body_is_refused(visitor: Visitor) -> None:
-    """Whether it says how large it is or comes in pieces without end."""
+    """It says how large it is, or nothing of it is read."""
     assert visitor.ask("POST", "/", headers={"Content-Length": str(MAX_BODY_BYTES + 1)}).status == 413
     assert visitor.ask("POST", "/", headers={"Content-Length": "x"}).status in (400, 413)
 
