@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from grader.model.course import FULL_WAY, KINDS, SCHEMA, Course, Function, Lesson, Limits, Track, Way
+from grader.model.course import FULL_WAY, KINDS, MAX_PAIRS, SCHEMA, Course, Function, Lesson, Limits, Track, Way
 from grader.model.progress import LessonProgress
 
 # fmt: off
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "CERTAINTIES", "CLAIMS", "DONT_KNOW", "FULL_WAY", "KINDS", "MODES", "OUTCOMES", "SCHEMA", "SKILLS", "STATES",
-    "Answered", "Attempt", "CheckResult", "Claimed", "Counterexample", "Course", "Function", "Lesson",
+    "CERTAINTIES", "CLAIMS", "DONT_KNOW", "FULL_WAY", "KINDS", "MAX_PAIRS", "MODES", "OUTCOMES", "SCHEMA", "SKILLS",
+    "STATES", "Answered", "Attempt", "CheckResult", "Claimed", "Counterexample", "Course", "Function", "Lesson",
     "LessonProgress", "LessonResult", "Limits", "Named", "Override", "QuizSession", "Submission", "Suggestion", "Track",
     "Way", "WrongLine",
 ]

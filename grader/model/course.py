@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SCHEMA = 1  # version of every JSON object that the commands print
+MAX_PAIRS = 100  # of hand-ins of a class that are alike
 KINDS = ("exercise", "lab", "capstone")
 FULL_WAY = "full"  # the name of the way through every lesson
 JUDGE_SECONDS = 10.0  # what the judge itself may take for one lesson, beyond what it grants a learner's code

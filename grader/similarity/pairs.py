@@ -10,13 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.model import Course
+from grader.model import MAX_PAIRS, Course
 from grader.similarity.class_index import ClassIndex
 from grader.similarity.course_corpus import CourseCorpus, read_corpus
 from grader.similarity.evidence import Evidence, compare
 from grader.similarity.solution import Solution, make_solution
-
-MAX_PAIRS = 100
 
 Item = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 

@@ -15,7 +15,7 @@ from typing import Any, TypedDict, TypeVar, get_type_hints
 
 from grader.errors import UsageError
 from grader.files import MAX_NUMBERED_BYTES, file_name
-from grader.model import Override
+from grader.model import MAX_PAIRS, Override
 from grader.model.validate import parse_json, validated
 from grader.store.migrations import CLASS_MIGRATIONS
 from grader.store.sqlite import Database
@@ -97,7 +97,14 @@ class Found(Left):
     unlisted: list[str]
 
 
-class Pair(TypedDict):
+class Lines(TypedDict, total=False):
+    """Which lines of two hand-ins are alike: the first and the last of each."""
+
+    first_lines: list[int]
+    second_lines: list[int]
+
+
+class Pair(Lines):
     """Two hand-ins that are alike; there is more in it for whoever looks at them."""
 
     first: str
@@ -332,11 +339,13 @@ def _to_fact(row: tuple[Any, ...]) -> tuple[str, Any]:
 
 
 def _to_facts(facts: dict[str, Any]) -> dict[str, Any]:
-    """Raise ValueError for facts of which some are lacking, and for parts that no class is divided into."""
+    """Raise ValueError for facts of which some are lacking, parts that no class has, and more pairs than are kept."""
     for part in facts.get("parts", ()):
         number, of = part
         if not 0 < number <= of <= MAX_PARTS:
             raise ValueError(f"there is no part {number} of {of}")
+    if len(facts.get("similar", ())) > MAX_PAIRS:
+        raise ValueError("these are more pairs than a run keeps")
     return validated(facts, Facts if "settings" in facts else Noted)
 
 

@@ -34,13 +34,12 @@ from support.course_files import ROOT
 from support.factories import course
 from support.repeat import repeat
 
-from grader.model import Course
+from grader.model import MAX_PAIRS, Course
 from grader.similarity import compare_lessons, fingerprint, pairs, strongest_pairs
 from grader.similarity.class_index import ClassIndex
 from grader.similarity.course_corpus import CourseCorpus, read_corpus
 from grader.similarity.evidence import Evidence, compare
 from grader.similarity.overlap import find_overlap
-from grader.similarity.pairs import MAX_PAIRS
 from grader.similarity.solution import Solution, make_solution
 from grader.similarity.tokens import TokenList
 from grader.similarity.winnowing import RUN_LENGTH, WINDOW, unpack_prints, winnow

@@ -34,7 +34,7 @@ from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError, StoreError, UsageError
 from grader.files import read_bounded
 from grader.judge.transcript.transcript_file import TranscriptFile
-from grader.model import Override
+from grader.model import MAX_PAIRS, Override
 from grader.quiz.open_draft import recover_draft
 from grader.record import Record
 from grader.reports.gradebook.csv_sheet import read_sheet
@@ -337,6 +337,27 @@ def test_parts_that_no_class_has_are_damage(stolen, parts):
     """A billion missing parts are not listed."""
     sql(stolen, "UPDATE facts SET value = ? WHERE name = 'parts'", parts)
     assert "damaged" in call(grader, "merge", stolen.parent, "--out", stolen.parent.parent / "joined")
+
+
+LINES = ({"a": 1}, "12", [0.5], [1] * 3, [1], [], [-1, 10**30])
+
+
+@pytest.mark.parametrize("lines", LINES, ids=str)
+def test_lines_that_no_pair_has_are_damage_or_none(stolen, lines):
+    """What is no list of numbers is refused; any other is no error in the report."""
+    pair = json.loads(rows(stolen, "SELECT value FROM facts WHERE name = 'similar'")[0][0])[0]
+    pairs = json.dumps([pair | {"first_lines": lines, "second_lines": lines}])
+    sql(stolen, "UPDATE facts SET value = ? WHERE name = 'similar'", pairs)
+    is_list = isinstance(lines, list) and 0.5 not in lines
+    assert ("mean score" if is_list else "damaged") in call(grader, "report", stolen.parent)
+
+
+def test_more_pairs_than_a_run_keeps_are_damage(stolen):
+    """Thousands that share their hand-ins were joined again and again, for hours."""
+    pair = json.loads(rows(stolen, "SELECT value FROM facts WHERE name = 'similar'")[0][0])[0]
+    for count, says in ((MAX_PAIRS, "mean score"), (MAX_PAIRS + 1, "damaged")):
+        sql(stolen, "UPDATE facts SET value = ? WHERE name = 'similar'", json.dumps([pair] * count))
+        assert says in call(grader, "report", stolen.parent)
 
 
 def test_facts_that_nobody_asks_for_are_not_read(stolen):

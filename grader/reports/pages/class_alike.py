@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from grader.model.groups import Groups
 
 MAX_GROUPS = 50
 MAX_LINE = 10_000  # of a file
@@ -50,22 +53,20 @@ def _make_group(pairs: Sequence[Pair]) -> AlikeGroup:
 
 def _join(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """Join the pairs of a lesson that share a hand-in, in the order of the first pair of each group."""
-    group_of: dict[tuple[str, str], list[Pair]] = {}
+    groups, joined = Groups(), defaultdict[Hashable, list[Pair]](list)
     for pair in pairs:
-        ends = [(pair["lesson"], pair["first"]), (pair["lesson"], pair["second"])]
-        joined = list({id(group_of[end]): group_of[end] for end in ends if end in group_of}.values())
-        own = [*(one for group in joined for one in group), pair]
-        for one in own:
-            group_of[one["lesson"], one["first"]] = group_of[one["lesson"], one["second"]] = own
-    return sorted({id(own): own for own in group_of.values()}.values(), key=lambda own: pairs.index(own[0]))
+        groups.join((pair["lesson"], pair["first"]), (pair["lesson"], pair["second"]))
+    for pair in pairs:
+        joined[groups.find((pair["lesson"], pair["first"]))].append(pair)
+    return list(joined.values())
 
 
-def _range(lines: object) -> frozenset[int]:
+def _range(lines: Sequence[int] | None) -> frozenset[int]:
     """Return the lines from the first to the last; none for what is no range, which a store may hold."""
-    if not (isinstance(lines, list) and len(lines) == 2 and all(type(line) is int for line in lines)):
+    if not lines or len(lines) != 2:
         return frozenset()
     return frozenset(range(max(1, lines[0]), min(lines[1], MAX_LINE) + 1))
 
 
 def _lines_text(lines: Sequence[int] | None) -> str:
-    return f"{lines[0]}–{lines[1]}" if lines else "?"
+    return "–".join(map(str, lines[:2])) if lines else "?"
