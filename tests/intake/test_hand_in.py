@@ -9,6 +9,8 @@ import shutil
 import stat
 import tarfile
 import zipfile
+import zlib
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -375,6 +377,29 @@ def test_what_inner_archives_unpack_to_is_bounded_together(folder):
 
     assert 0 < len(hand_in.files) < 12
     assert any("hold more than" in note for note in hand_in.notes)
+
+
+def test_what_a_quick_program_packs_to_more_than_it_was_is_read(folder, monkeypatch):
+    """Random weights grow by a quarter in short blocks, as some programs write them at their quickest level."""
+
+    class Quick:
+        def __init__(self) -> None:
+            self.packer = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS)
+
+        def compress(self, content: bytes) -> bytes:
+            pieces = (content[start : start + 22] for start in range(0, len(content), 22))
+            return b"".join(self.packer.compress(one) + self.packer.flush(zlib.Z_SYNC_FLUSH) for one in pieces)
+
+        def flush(self) -> bytes:
+            return self.packer.flush()
+
+    monkeypatch.setattr(zipfile, "_get_compressor", lambda *_: Quick())
+    weights = Random(0).randbytes(1 << 20)
+    path = make_zip(folder / "eve.zip", {"model.safetensors": weights, "argmax_2d.py": "x = 1\n"})
+    hand_in = read_hand_in(learner_of(path, "zip"))
+
+    assert path.stat().st_size > 1.2 * len(weights)
+    assert hand_in.files["model.safetensors"] == weights and not hand_in.notes
 
 
 @pytest.mark.parametrize("name", ["argmax_2d.py.txt", "Argmax_2d.PY.TXT", "work.ipynb.txt"])
