@@ -20,6 +20,7 @@ from grader.batch.code_pages import CodePages, code_file, parse_kept
 from grader.batch.make_record import with_overrides
 from grader.files import PRIVATE_FOLDER, make_folder, write_whole
 from grader.model import SCHEMA
+from grader.model.course import MIN_POINTS
 from grader.model.validate import parse_json, validated
 from grader.record import Record
 from grader.store.class_store import ClassStore
@@ -39,8 +40,11 @@ def parse_record(text: str) -> Record:
         scores += [previous.score, *previous.lessons.values()]
     if not all(score is None or 0 <= score <= 10 for score in scores):
         raise ValueError("this is no score")
-    if not all(0 <= check.earned <= check.points for lesson in record.lessons.values() for check in lesson.checks):
+    checks = [check for lesson in record.lessons.values() for check in lesson.checks]
+    if not all(0 <= check.earned <= check.points for check in checks):
         raise ValueError("a check earned more than it is worth")
+    if any(0 < check.points < MIN_POINTS for check in checks):  # shares of next to nothing have no end
+        raise ValueError("a check is worth next to nothing")
     return record
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SCHEMA = 1  # version of every JSON object that the commands print
+MIN_POINTS = 1e-6  # that a check is worth
 MAX_PAIRS = 100  # of hand-ins of a class that are alike
 KINDS = ("exercise", "lab", "capstone")
 FULL_WAY = "full"  # the name of the way through every lesson

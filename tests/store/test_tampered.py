@@ -309,6 +309,16 @@ def test_a_check_that_earned_more_than_it_is_worth_is_damage(stolen):
     assert "a record in it is damaged" in call(grader, "report", stolen.parent)
 
 
+def test_checks_worth_next_to_nothing_are_damage(stolen):
+    """Shares of 5e-324 points, the least number there is, are beyond every number."""
+    for name, text in rows(stolen, "SELECT id, record FROM records"):
+        record = json.loads(text)
+        for check in (check for lesson in record["lessons"].values() for check in lesson["checks"]):
+            check |= {"points": 5e-324, "earned": 0.0}
+        sql(stolen, "UPDATE records SET record = ? WHERE id = ?", json.dumps(record), name)
+    assert "a record in it is damaged" in call(grader, "report", stolen.parent)
+
+
 @pytest.mark.parametrize("where", ["$.score", "$.lessons.softmax.score", "$.previous"])
 @pytest.mark.parametrize("score", [-5, 10.1])
 def test_a_score_that_no_work_can_have_is_damage(stolen, where, score):

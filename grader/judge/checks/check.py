@@ -11,6 +11,7 @@ import pytest
 from grader.errors import CourseError
 from grader.files import at
 from grader.model import SKILLS, CheckResult, Lesson
+from grader.model.course import MIN_POINTS
 
 OUR_FIXTURES = ("submission", "reference", "rand")
 
@@ -42,7 +43,7 @@ class Check:
         self.is_run = bool(mark.kwargs.get("run", False))
         self.says = (item.function.__doc__ or "").strip().splitlines()[0] if item.function.__doc__ else ""
         self.plain_arguments = _plain_arguments(item)
-        if self.skill not in SKILLS or not self.says or self.points <= 0:
+        if self.skill not in SKILLS or not self.says or not self.points >= MIN_POINTS:
             raise CourseError(f"{item.name} needs a skill of {', '.join(SKILLS)}, points and a docstring.", where=where)
         if self.is_run and self.public:
             raise CourseError(f"{item.name} is a run: what it is answered cannot be recorded as public.", where=where)
