@@ -56,6 +56,6 @@ def show_hint(lesson: Lesson, store: Store, function: str, number: int) -> None:
 
 def _failed_functions(lesson: Lesson, store: Store) -> set[str]:
     """Return the functions whose checks did not all pass at the last attempt."""
-    attempts = store.attempts(lesson.name)
+    attempts = store.attempts(lesson.name, 1)
     checks = attempts[-1].result.get("checks", ()) if attempts else ()
     return {check.get("function", "") for check in checks if check.get("outcome") != "passed"}

@@ -102,10 +102,11 @@ class Store:
             result_to_json(result),
         )
 
-    def attempts(self, lesson: str) -> list[Attempt]:
-        """Return all attempts at a lesson, oldest first."""
+    def attempts(self, lesson: str, last: int = -1) -> list[Attempt]:
+        """Return the last attempts at a lesson, as many as asked for or all, oldest first."""
         names = self._names(lesson)
-        return self.database.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} ORDER BY id", *names)
+        query = f"{ATTEMPT} WHERE {_is_in(names)} ORDER BY id DESC LIMIT ?"
+        return self.database.read(to_attempt, query, *names, last)[::-1]
 
     def is_passing(self, lesson: str, source_sha256: str) -> bool:
         """Return True if the last attempt at a lesson was of this source, and passed."""
@@ -148,7 +149,7 @@ class Store:
         """Return the rung after the highest one shown for this function: 1 if none was."""
         names = self._names(lesson)
         return 1 + self.database.read_number(
-            f"SELECT MAX(rung) FROM hints WHERE {_is_in(names)} AND function = ?", *names, function
+            f"SELECT MAX(rung) FROM hints WHERE {_is_in(names)} AND function = ? AND rung > 0", *names, function
         )
 
     def hints(self, lesson: str) -> set[tuple[str, int]]:

@@ -61,6 +61,26 @@ def test_a_rung_beyond_the_ladder(workspace):
     assert "--rung 3" in done.stderr
 
 
+def test_a_rung_that_no_run_writes_counts_for_nothing(workspace):
+    """A number below 1 in somebody else's progress file is none."""
+    learn("hint", "moving_average", cwd=workspace)
+    with closing(sqlite3.connect(find(workspace).store_path)) as file, file:
+        file.execute("UPDATE hints SET rung = -5")
+    assert "hint 1 of 3" in learn("hint", "moving_average", cwd=workspace).stdout
+
+
+def test_a_hint_reads_the_last_attempt_alone(workspace):
+    """Tens of thousands before it cost nothing: not even damage in one of them is seen."""
+    with Store.open(find(workspace).store_path) as store:
+        for _ in range(2):
+            store.record_attempt(
+                LessonResult("moving_average", "graded", 5.0, False, "cpu", 1, 0.1), "", datetime.now(UTC)
+            )
+    with closing(sqlite3.connect(find(workspace).store_path)) as file, file:
+        file.execute("UPDATE attempts SET result = '[' WHERE id = (SELECT MIN(id) FROM attempts)")
+    assert "hint 1 of 3" in learn("hint", "moving_average", cwd=workspace).stdout
+
+
 @pytest.mark.slow
 def test_what_cannot_be_recorded_is_shown_all_the_same(workspace):
     """Where the progress cannot be written, the reference is shown, then a warning."""

@@ -15,7 +15,7 @@ def last_finding(context: CourseContext, lesson: Lesson) -> Named | None:
     if context.workspace is None:
         return None
     with context.store() as store:
-        attempts = store.attempts(lesson.name)
+        attempts = store.attempts(lesson.name, 1)
     if not attempts or not 0 < context.edited_at(lesson) <= attempts[-1].when.timestamp():
         return None
     result = attempts[-1].result
