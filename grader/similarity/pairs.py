@@ -60,6 +60,8 @@ def strongest_pairs(lessons: Iterable[Compared]) -> list[dict[str, Any]]:
 
 def _compare_lesson(compared: Compared, solutions: list[Solution], corpus: CourseCorpus, until: float) -> None:
     """Add pairs until a time, those first that share most; of two learners' attempts only the strongest pair."""
+    if time.monotonic() > until:
+        return
     index = ClassIndex(solutions, corpus)
     best = compared.pairs
     for first, second in index.candidates():

@@ -533,6 +533,13 @@ def test_a_lesson_whose_comparison_does_not_end_costs_no_other_lesson(
     assert frozenset(("copya", "copyb")) in between(strongest_pairs(lessons))
 
 
+def test_when_the_time_is_over_no_lesson_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked up of a whole lesson takes long, too, where there are thousands of lessons."""
+    monkeypatch.setattr(pairs, "ClassIndex", lambda *_: pytest.fail("a lesson is begun"))
+    items = [lesson_item(f"{lesson} {who}", lesson, random_code(100), RIGHT) for lesson in LESSONS[:3] for who in "ab"]
+    assert [(one.complete, one.pairs) for one in compare_lessons(course(), items, -1.0)] == [(False, {})] * 3
+
+
 # --- a large class ----------------------------------------------------------------------------------------------------
 
 

@@ -18,10 +18,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from support.class_results import made_class
+from support.course_files import ROOT
 from support.course_maker import front, make_course
 from support.quiz_workspace import Workspace
 from support.repeat import repeat
 
+from grader.batch.compare_class import compare_class
 from grader.batch.outputs import Outputs
 from grader.batch.results import Results, read_results
 from grader.batch.results_folder import move_aside, store_path
@@ -40,7 +42,7 @@ from grader.record import Record
 from grader.reports.gradebook.csv_sheet import read_sheet
 from grader.reports.statistics.quiz_logs import read_logs
 from grader.store import Store
-from grader.store.class_store import Result
+from grader.store.class_store import ClassStore, Result
 from grader.store.quiz_log import QuizLog
 from grader.worker.wire import PREFIX
 from grader.workspace import create, find
@@ -340,6 +342,23 @@ def test_more_than_is_kept_of_a_file_is_damage(stolen, part):
     assert "damaged" in call(grader, "merge", stolen.parent, "--out", stolen.parent.parent / "joined")
     sql(stolen, "UPDATE results SET fingerprints = ?", json.dumps({"softmax": of}))
     assert "joined" in call(grader, "merge", stolen.parent, "--out", stolen.parent.parent / "joined")
+
+
+def test_lessons_that_the_run_does_not_have_are_not_compared(stolen, monkeypatch):
+    """A thousand made-up ones would each take a part of the time that the class's own lessons have."""
+    of = {"prints": "", "text": 1, "names": [], "remarks": [], "source": ""}
+    names = ["softmax", *(f"made-up {number}" for number in range(1000))]
+    sql(stolen, "UPDATE results SET fingerprints = ?", json.dumps(dict.fromkeys(names, of)))
+    seen: set[str] = set()
+
+    def look(_course: Any, items: Any, _seconds: float) -> list[Any]:
+        seen.update(lesson for *_, prints in items for lesson in prints)
+        return []
+
+    monkeypatch.setattr("grader.similarity.compare_lessons", look)
+    with closing(ClassStore(stolen)) as store:
+        compare_class(load(ROOT), store)
+    assert seen == {"softmax"}
 
 
 @pytest.mark.parametrize("parts", ["[[1, 999999999]]", "[[1, 2, 3]]", "[[0, 1]]", "[[2, 1]]", "[[1]]"])
