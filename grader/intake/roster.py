@@ -160,7 +160,9 @@ def _people(
     people: dict[str, Person] = {}
     notes, without = [], []
     for line, row in rows:
-        _require_short(line, row, columns, path)
+        if _is_remark(line, row, columns, path):
+            without.append(line)
+            continue
         person = _person(line, row, columns)
         if person is None:
             continue
@@ -177,11 +179,17 @@ def _people(
     return list(people.values()), notes
 
 
-def _require_short(line: int, row: Sequence[str], columns: dict[str, list[int]], path: Path) -> None:
-    """Raise UsageError for an id or name of which comparisons would see a part alone: it may be another's."""
+def _is_remark(line: int, row: Sequence[str], columns: dict[str, list[int]], path: Path) -> bool:
+    """Return True for a long text where nothing else says who it is, such as a platform's last line.
+
+    Raises UsageError for an id or name of which comparisons would see a part alone: it may be another's.
+    """
     read = {column for kind in WHOSE for column in columns[kind] if column < len(row)}
-    if what := next(filter(None, (why_incomparable(row[column]) for column in sorted(read))), ""):
+    whose = [row[column] for column in sorted(read) if row[column]]
+    what = next(filter(None, map(why_incomparable, whose)), "")
+    if what and len(whose) > 1:
         raise UsageError(what, where=at(path, line), next_step="correct it, or export the list anew")
+    return bool(what)
 
 
 def _person(line: int, row: Sequence[str], columns: dict[str, list[int]]) -> Person | None:

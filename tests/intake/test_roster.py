@@ -265,6 +265,15 @@ def test_a_wide_id_or_name_of_a_roster_is_refused_with_its_line(roster, heading,
     assert time.process_time() - start < 1
 
 
+def test_a_long_remark_of_a_platform_is_passed_over(roster):
+    """A paragraph in the first column, where nothing else says who it is, costs nobody the list."""
+    remark = "This report contains confidential student information. " * 9
+    found = roster(f'Student ID,Student Name,Email\nann,Ann,a@x.edu\n"{remark}"\nbob,Bob,b@x.edu\n,"{remark}",\n')
+
+    assert [person.id for person in found.people] == ["ann", "bob"]
+    assert found.notes == ("Lines 3, 5 of the roster: no id, passed over.",)
+
+
 def test_letters_that_are_unfolded_cost_no_more_than_others(roster):
     """One that becomes eighteen, as often in a cell as an id or a name may be long, is read in a moment."""
     text = "\ufdfa" * 140
