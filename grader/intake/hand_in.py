@@ -38,6 +38,7 @@ from grader.intake.limits import (
     kind_of,
     limit_for,
     plain_name,
+    reading_order,
     why_too_long,
 )
 from grader.intake.name_patterns import JUDGED
@@ -229,7 +230,7 @@ def _read_whole(learner: Learner, hand_in: HandIn) -> None:
 
 def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
     """Read a hand-in of several files or folders, each of which may be unreadable without harm to the others."""
-    for entry in entries:
+    for entry in sorted(entries, key=lambda one: reading_order(one.file)):
         try:
             path = entry.own_path()
             if entry.inside.endswith("/") or (not entry.inside and path.is_dir()):
@@ -243,10 +244,10 @@ def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
 def _read_folder(path: Path, inside: str, hand_in: HandIn) -> None:
     """Read the folder at *path*, or *inside* the archive there. Raises OSError if it cannot be listed."""
     if not inside:
-        for file, name in _walk(path, hand_in):
+        for file, name in sorted(_walk(path, hand_in), key=lambda one: reading_order(one[1])):
             _read_one(file, "", name, hand_in)
         return
-    for number, member in enumerate(open_class(path).below(inside)):
+    for number, member in enumerate(sorted(open_class(path).below(inside), key=reading_order)):
         if number >= MAX_ENTRIES:
             hand_in.note(f"Only the first {MAX_ENTRIES} files were looked at.")
             return

@@ -63,6 +63,11 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(ARCHIVE_SUFFIXES)
 
 
+def reading_order(name: str) -> tuple[bool, bool]:
+    """Sort files so that nothing large pushes a source out: sources first, then archives, which may hold some."""
+    return is_artefact(name), is_archive(name)
+
+
 def is_read(name: str) -> bool:
     """Return True for the name of a file that is read, or of an archive that can be opened."""
     return is_source(name) or is_artefact(name) or is_archive(name)

@@ -367,6 +367,35 @@ def test_archives_of_both_kinds_are_opened_in_a_folder_and_once_in_each_other(fo
     assert "one.zip/broken.zip: The archive is damaged" in notes and "three.zip: The archive is damaged" in notes
 
 
+@pytest.mark.parametrize("form", ["folder", "zip", "class", "parts"])
+def test_data_that_unpacks_to_too_much_costs_no_source(folder, form):
+    """An archive beside the work, whose name comes first, is read after it, however the two are handed in."""
+    data = make_tar(folder.parent / "data.tar.gz", {"rest.bin": bytes(4 << 20)}).read_bytes()
+    files: dict[str, str | bytes] = {"data.tar.gz": data, "softmax.py": "x = 1\n"}
+    if form == "folder":
+        write(folder / "eve", files)
+    elif form == "zip":
+        make_zip(folder / "eve.zip", files)
+    elif form == "class":
+        make_zip(folder / "class.zip", {f"{who}/{name}": files[name] for who in ("eve", "zoe") for name in files})
+        folder /= "class.zip"
+    else:
+        write(
+            folder,
+            {
+                f"{who}_{number}_{name}": files[name]
+                for who in ("evelee_1001", "zoelee_1002")
+                for number, name in enumerate(files, 50001)
+            },
+        )
+    names = NamePattern.parse("canvas") if form == "parts" else None
+    learner = discover(folder, names=names).learners[0]
+    hand_in = read_hand_in(learner, HandIn(unpacked_left=2 << 20))
+
+    assert list(hand_in.files.values()) == [b"x = 1\n"] and not hand_in.problem
+    assert "its archives hold more than" in hand_in.notes[-1]
+
+
 def test_what_inner_archives_unpack_to_is_bounded_together(folder):
     """Many archives in one count towards the limit of the hand-in, however small each of them is."""
     inner = make_zip(folder / "inner.zip", {f"{number}.py": b"#" * 500_000 for number in range(4)}).read_bytes()

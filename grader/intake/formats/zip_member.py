@@ -17,10 +17,10 @@ from grader.intake.limits import (
     LIBRARY_FOLDERS,
     MAX_ENTRIES,
     MAX_HAND_IN_BYTES,
-    is_artefact,
     is_noise,
     is_read,
     limit_for,
+    reading_order,
     why_too_long,
 )
 
@@ -52,7 +52,7 @@ class ArchiveError(Exception):
 
 
 def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each Python file, notebook and archive, nearest the top first, and of weights.
+    """Yield name and content of each Python file and notebook, nearest the top first, of archives, and of weights.
 
     *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
     """
@@ -67,7 +67,7 @@ def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
     if any(not name for name, _ in own):
         note(NAMELESS)
     last, twice = last_of_each(wanted)
-    for name, info in sorted(last.items(), key=lambda one: (is_artefact(one[0]), one[0].count("/"), one[0])):
+    for name, info in sorted(last.items(), key=lambda one: (reading_order(one[0]), one[0].count("/"), one[0])):
         limit = min(limit_for(name), MAX_HAND_IN_BYTES + 1)
         spend(SLOWER_THAN_TAR * bytes_read(info, limit))
         content = read_member(file, info, limit, note)
