@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model import MAX_PAIRS, Course
+from grader.model.groups import Groups
 from grader.similarity.class_index import ClassIndex
 from grader.similarity.course_corpus import CourseCorpus, read_corpus
 from grader.similarity.evidence import Evidence, compare
@@ -52,10 +53,20 @@ def compare_lessons(course: Course, items: Iterable[Item], seconds: float = math
 
 
 def strongest_pairs(lessons: Iterable[Compared]) -> list[dict[str, Any]]:
-    """Return the pairs of a class as `results.json` holds them, at most MAX_PAIRS."""
+    """Return the pairs of a class as `results.json` holds them, at most MAX_PAIRS, the strongest first.
+
+    Of more, those go first that join hand-ins which no stronger pair has joined, in any lesson and then in their own:
+    the other pairs of a ring would else take the places of everybody.
+    """
     found = [pair for compared in lessons for pair in compared.pairs.values()]
     found.sort(key=lambda pair: -pair[0])
-    return [pair for _, pair in found[:MAX_PAIRS]]
+    anywhere, in_lesson = Groups(), Groups()
+    ranks = []
+    for _, pair in found:
+        first, second, lesson = pair["first"], pair["second"], pair["lesson"]
+        ranks.append((not anywhere.join(first, second), not in_lesson.join((lesson, first), (lesson, second))))
+    kept = sorted(range(len(found)), key=ranks.__getitem__)[:MAX_PAIRS]
+    return [found[place][1] for place in sorted(kept)]
 
 
 def _compare_lesson(compared: Compared, solutions: list[Solution], corpus: CourseCorpus, until: float) -> None:

@@ -374,6 +374,26 @@ def test_a_ring_of_copies_is_found_in_a_large_class() -> None:
     assert {f"ring-{number}" for number in range(30)} <= set().union(*shown)
 
 
+def test_a_ring_hides_no_other_pair() -> None:
+    """Twelve with one text in two lessons have 132 pairs, all of them stronger than that of two who share a part."""
+    texts = {lesson: random_code(100, seed) for seed, lesson in enumerate(LESSONS[:2])}
+    ring = [(f"ring-{one}", {lesson: printed(lesson, text) for lesson, text in texts.items()}) for one in range(12)]
+    parts = [random_code(30, seed) for seed in (2, 3, 4)]
+    copies = [
+        (f"copy-{one}", {LESSONS[0]: printed(LESSONS[0], parts[0] + part)})
+        for one, part in zip("ab", parts[1:], strict=True)
+    ]
+    own = [
+        (f"own-{one}", {lesson: printed(lesson, f"def own_{one}(): pass\n") for lesson in texts}) for one in range(80)
+    ]
+    shown = find_similar(course(), [(id, id, {"lessons": {}}, prints) for id, prints in (*ring, *copies, *own)])
+
+    assert frozenset(("copy-a", "copy-b")) in between(shown) and len(shown) == MAX_PAIRS
+    for lesson in texts:
+        of_lesson = [pair for pair in shown if pair["lesson"] == lesson]
+        assert {id for id, _ in ring} <= set().union(*between(of_lesson))
+
+
 # --- fingerprints -----------------------------------------------------------------------------------------------------
 
 
