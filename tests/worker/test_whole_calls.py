@@ -99,6 +99,7 @@ def test_no_other_call_does_the_exercise(exercise, piece, tmp_path):
     ("sampling", "import random\nway = random.Random().choices"),
     ("sampling", "import random\nway = random.Random().sample"),
     ("sampling", "from numpy.random import default_rng\nway = default_rng().choice"),
+    ("sampling", "import numpy as np\nclass A:\n    choice = 1\nway = [np.random.default_rng()][0].choice"),
 ])  # fmt: skip
 def test_what_does_an_exercise_under_another_name_is_refused(lesson, line):
     """Schedulers are Python of torch's, in which the worker sees nothing; the source names their module."""
