@@ -18,7 +18,8 @@ from functools import cache
 
 from grader.source.hiding_module import HidingModule, read_module
 from grader.source.hiding_names import ITSELF
-from grader.source.module_names import AT_IMPORT, EVERYTHING, TooManyNames
+from grader.source.linked_names import TooManyNames
+from grader.source.module_names import AT_IMPORT, EVERYTHING
 from grader.source.parse import TooDeep, TooLarge
 
 MAX_NODES = 100_000  # of all files together: exercises have a few thousand
@@ -190,7 +191,7 @@ class _Program:
             module = self._module(where)
             if module is None:
                 continue
-            found = {module.imported[name]} if name in module.imported else set()
+            found = set(module.imported.get(name, ()))
             if name not in module.bindings:  # it may come with `from helper import *`
                 found |= {(other, name) for other in module.own_stars}
             for node in self._nodes_of(module, name):

@@ -8,8 +8,10 @@ from functools import cached_property, lru_cache
 
 from grader.source.hiding_names import (
     ALL_NAMES,
+    DATACLASS,
     HIDING_CALLS,
     ITSELF,
+    LIBRARIES,
     LISTS,
     LOOKUPS,
     MADE_OF_NAMES,
@@ -24,11 +26,12 @@ from grader.source.hiding_names import (
     looked_into,
     looked_up_names,
     lookups_used_at_once,
+    names_in_other_hands,
     text_of,
     used_place,
 )
-from grader.source.module_names import ModuleNames, attributes_of
-from grader.source.modules_in_hands import DATACLASS, decorators, names_in_other_hands
+from grader.source.linked_names import LinkedNames
+from grader.source.module_names import attributes_of
 from grader.source.own_classes import (
     BASES,
     MARKS_OF_TESTS,
@@ -43,10 +46,10 @@ from grader.source.own_classes import (
     told_texts,
 )
 from grader.source.parse import MAX_CACHED_CHARS
-from grader.source.scopes import Definition, function_scopes, names_bound_by
+from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
 
 
-class HidingModule(ModuleNames):
+class HidingModule(LinkedNames):
     """One file, of which each node tells whether a call could be hidden with it."""
 
     @property
@@ -90,7 +93,33 @@ class HidingModule(ModuleNames):
         name = last_name(base)
         is_error = isinstance(base, ast.Name) and name.endswith(("Error", "Exception", "Warning", "Exit", "Interrupt"))
         path = self._path(base)
+        if not path and name not in self.classes and not is_error:
+            whences = self._whences(base)
+            return name in self.bindings or any(self._leads_on_in(where, given) for where, given in whences)
         return is_error or bool(path and path not in BASES and not self._is_class_of_layers(path))
+
+    def _whences(self, base: ast.expr) -> set[tuple[str, str]]:
+        """Return the learner's other modules that a class may come from, and its name there."""
+        if isinstance(base, ast.Attribute):
+            where = self.own_modules.get(last_name(base.value))
+            return {(where, base.attr)} if where else set()
+        name = last_name(base)
+        return self.imported.get(name, set()) | {(where, name) for where in self.own_stars}
+
+    def _leads_on_in(self, where: str, name: str) -> bool:
+        """Return True for what another file has under a name, if that is no class, or one that leads on."""
+        module = self.linked.get(where)
+        if not isinstance(module, HidingModule) or name not in module.handed:
+            return module is None
+        classes = [node for node in module._nodes if isinstance(node, ast.ClassDef) and node.name == name]
+        return not classes or any(module.leads_on(base) for node in classes for base in node.bases)
+
+    def leads_on(self, base: ast.expr) -> bool:
+        """Return True for a class of which an attribute may be anything; also where files are derived in a circle."""
+        try:
+            return self._leads_on(base)
+        except RecursionError:
+            return True
 
     @cached_property
     def _bound(self) -> set[str]:
@@ -135,15 +164,23 @@ class HidingModule(ModuleNames):
     def _imported_place(self, node: ast.Import | ast.ImportFrom) -> str:
         paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
         star = used_place(paths[0][:-2]) if paths[0].endswith(".*") else ""
-        handed = [path + ITSELF for path in paths if id(node) in self._of_classes and is_module(path)]
-        return next((found for path in paths if (found := hiding_place(path))), star or "".join(handed[:1]))
+        handed = filter(None, map(self._handed_by_class, paths)) if id(node) in self._of_classes else ()
+        return next((found for path in paths if (found := hiding_place(path))), star) or next(iter(handed), "")
+
+    def _handed_by_class(self, path: str) -> str:
+        """Return what a class hands on that imports it: a module, or what is a library's: `A.name`."""
+        where, _, name = path.rpartition(".")
+        if where in self.own:
+            path = self.linked[where].path_of(name) if where in self.linked else path
+        known = path.partition(".")[0] in LIBRARIES or path in self.own or is_module(path)
+        return path + ITSELF if path and known else used_place(path)
 
     def _hands_out(self, node: ast.AST) -> str:
         """Return what in a node gives a module, or any attribute, into hands that nobody follows."""
         match node:
             case ast.MatchClass(cls=cls, patterns=[_, *_]) if self._may_be_own_class(cls):
                 return last_name(cls)
-            case ast.Name(name, ast.Load()) if name in self.twice:
+            case ast.Name(name, ast.Load()) if name in self.twice and id(node) not in self._local_uses:
                 return name
             case ast.Name(name, ast.Load()) if self._hands_on_own(node):
                 return name + ITSELF
@@ -164,7 +201,7 @@ class HidingModule(ModuleNames):
     def _hands_on_own(self, node: ast.Name) -> bool:
         """Return True for a module of the learner's, in whatever hands, that leads to others or to a hiding place."""
         module = self.linked.get(self.own_modules[node.id]) if node.id in self.own_modules else None
-        if module is None or id(node) in self.harmless or id(node) in self._looked_into:
+        if module is None or id(node) in self.harmless | self._looked_into | self._local_uses:
             return False
         return bool(module.own_imports or module.stars) or any(
             is_module(path) or used_place(path) for path in module.paths.values()
@@ -267,7 +304,8 @@ class HidingModule(ModuleNames):
     @cached_property
     def _local_uses(self) -> set[int]:
         """Where a function reads what it binds itself: a number called `m`, in a file that imports math as m."""
-        return {id(use) for scope in function_scopes(self.tree) for use in scope.local_uses(self._path)}
+        uses = {id(use) for scope in function_scopes(self.tree) for use in scope.local_uses(self._path)}
+        return uses.union(*map(uses_inside, self._nodes))
 
     def _place(self, node: ast.AST) -> str:
         """Return the hiding place that a node names, if it does not only lead to another."""

@@ -16,6 +16,8 @@ from grader.source.library_parts import imports_module, is_part, leads_into, unk
 
 MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
+TWO_MEANINGS = "a name with two meanings"
+DATACLASS = "dataclass"
 ITSELF = " itself"  # after the name of a module that is handed on: `f(torch)`
 # fmt: off
 LIBRARIES = frozenset({
@@ -166,7 +168,7 @@ def _is_hiding(name: str) -> bool:
 
 def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
     """Return as much of a dotted name as names a hiding place, or ""."""
-    if path == LONG_NAME:
+    if path in (LONG_NAME, TWO_MEANINGS):
         return path
     parts = path.split(".")
     for end, part in enumerate(parts, 1):
@@ -233,6 +235,12 @@ def used_of_all(module: str) -> dict[str, str]:
             found = vars(importlib.import_module(module))
     names = found.get("__all__", [name for name in found if not name.startswith("_")])
     return {name: f"{module}.{name}" for name in names if used_place(f"{module}.{name}")}
+
+
+def names_in_other_hands(node: ast.AST, called: set[int], bound: set[str]) -> bool:
+    """Return True for `globals` as a value; `vars` may be a variable, where one is *bound*."""
+    is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in ALL_NAMES
+    return is_read and id(node) not in called and not (last_name(node) == "vars" and "vars" in bound)
 
 
 def takes_names_away(node: ast.AST) -> bool:

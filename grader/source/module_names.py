@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from functools import cached_property
 
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
 from grader.source.changed_at_import import ANYTHING, Changes, changes_a_module
@@ -15,8 +15,10 @@ from grader.source.hiding_names import (
     MAKING_TEXT,
     MAX_NAMES,
     NAMED_IN_TEXT,
+    TWO_MEANINGS,
     harmless_nodes,
     is_module,
+    last_name,
     lists_all_names,
     looked_up_in,
     may_rebind,
@@ -27,7 +29,6 @@ from grader.source.hiding_names import (
     used_of_all,
     used_place,
 )
-from grader.source.modules_in_hands import class_statements, decorators
 from grader.source.own_classes import (
     types_in_other_hands,
 )
@@ -35,6 +36,8 @@ from grader.source.parse import nodes_in
 from grader.source.scopes import (
     Definition,
     attributes_given,
+    class_statements,
+    decorators,
     imported_name,
     names_bound_anywhere,
     names_bound_by,
@@ -62,12 +65,7 @@ BODY = ast.stmt | ast.ExceptHandler
 BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 AT_IMPORT = ""  # stands for what runs when a module is imported
 EVERYTHING = "*"  # for all that a module binds
-MAX_GIVEN = 5_000  # names that come with `from helper import *`: exercises have some dozen
 MAX_FOLLOWED = 30  # names that lead from a call to what it may change: beyond, it may change anything
-
-
-class TooManyNames(ValueError):
-    """So many names go from file to file that nobody follows them."""
 
 
 class ModuleNames:
@@ -83,7 +81,7 @@ class ModuleNames:
         if any(map(takes_names_away, nodes)):
             self.functions.clear()
         self.paths: dict[str, str] = {}  # local name -> what was imported, as a dotted name
-        self.imported: dict[str, tuple[str, str]] = {}  # local name -> the learner's module and its name there
+        self.imported: dict[str, set[tuple[str, str]]] = {}  # local name -> the learner's module and its name there
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.own_attributes = set(attributes_given(nodes))
         self.harmless, self.named = harmless_nodes(nodes), named_lookups(nodes)
@@ -95,7 +93,7 @@ class ModuleNames:
         self._nodes = nodes
         self.types = types_in_other_hands(nodes)
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
-        self.linked: Mapping[str, ModuleNames] = {}  # those modules, and what they import in turn
+        self.own_names: set[str] = set()  # where names of a library's may come with a star
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
         self._parts: dict[ast.AST, list[ast.AST]] = {}
@@ -105,7 +103,7 @@ class ModuleNames:
         self.changes = Changes(nodes, self._path, self.functions, self.own_callables)
         for node in nodes:
             self._note_import(node, own)
-        self.own_names = set(names_bound_anywhere(nodes)) if self.stars else set()
+        self.own_names |= set(names_bound_anywhere(nodes)) if self.stars else set()
         for node in nodes:
             self._note_alias(node)
         for node in self.body:
@@ -119,46 +117,6 @@ class ModuleNames:
             may_rebind(part) for node in self.bindings[AT_IMPORT] for part in self.parts(node)
         )
         self.changes.finish(self._variables_of)
-        at_import = (part for node in self.bindings[AT_IMPORT] for part in nodes_in(node))
-        imports = (part for part in at_import if isinstance(part, ast.Import | ast.ImportFrom))
-        imported = {*changed, *(imported_name(each) for node in imports for each in node.names)}
-        # what `from it import *` gives: all but what only a function imports
-        self.handed = imported.union(self.bindings)
-        only_defined = (name for name, nodes in self.bindings.items() if all(isinstance(n, Definition) for n in nodes))
-        self._own = self.own_callables.intersection(only_defined) - imported
-
-    @property
-    def own_imports(self) -> set[str]:
-        """The learner's modules that it imports."""
-        return {*self.own_modules.values(), *(where for where, _ in self.imported.values()), *self.own_stars}
-
-    def link(self, modules: Mapping[str, ModuleNames]) -> bool:
-        """Note which names of libraries come by way of the learner's other modules; return True for one that is new.
-
-        Raises TooManyNames.
-        """
-        self.linked, known = modules, (dict(self.paths), dict(self.own_modules), list(self.stars))
-        given = [(local, *whence) for local, whence in self.imported.items()]
-        for where in filter(modules.get, self.own_stars):
-            names = modules[where].handed & {*modules[where].paths, *modules[where].own_modules}
-            given += [(name, where, name) for name in names]
-            if len(given) > MAX_GIVEN:
-                raise TooManyNames
-            self.handed |= names
-            self.stars += [star for star in modules[where].stars if star not in self.stars]
-        for local, where, name in given:
-            self._note_handed(local, modules.get(where), name)
-        for node in self._nodes:
-            self._note_alias(node)
-        if self.stars != known[2]:
-            self.own_names = set(names_bound_anywhere(self._nodes))
-        return (self.paths, self.own_modules, self.stars) != known
-
-    def _note_handed(self, local: str, module: ModuleNames | None, name: str) -> None:
-        if module and (path := module.path_of(name)):
-            self._note_path(local, path)
-        elif module and name in module.own_modules:
-            self.own_modules.setdefault(local, module.own_modules[name])
 
     def _foreign(self, node: ast.AST) -> str:
         """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""
@@ -174,12 +132,13 @@ class ModuleNames:
         for alias in node.names:
             local = alias.asname or alias.name
             if isinstance(node, ast.Import) and alias.name in own:
-                self._compare(local, "")
+                if local in self.paths or self.own_modules.get(local, alias.name) != alias.name:
+                    self.twice.add(local)
                 self.own_modules[local] = alias.name
             elif module in own and alias.name == "*":
                 self.own_stars += [] if module in self.own_stars else [module]
             elif module in own:
-                self.imported[local] = (module, alias.name)
+                self.imported.setdefault(local, set()).add((module, alias.name))
             elif alias.name == "*":
                 self.stars += [module] if module.partition(".")[0] in LIBRARIES else []
                 self.paths.update(used_of_all(module))
@@ -225,19 +184,20 @@ class ModuleNames:
             if len(names) > MAX_NAMES:
                 return LONG_NAME
         root = self._root(node.id, names)
+        if root == TWO_MEANINGS:
+            return root
         is_long = root.count(".") + len(names) > MAX_NAMES
         return LONG_NAME if is_long else ".".join([root, *reversed(names)]) if root else ""
 
-    def _root(self, name: str, names: list[str]) -> str:
-        """Return what a name stands for; in the learner's modules, of which the last of *names* are taken off, ""."""
-        module = self
-        while names and name in module.own_modules and (other := module.linked.get(module.own_modules[name])):
-            module, name = other, names.pop()
-        return self.paths.get(name, "") if module is self else module.path_of(name)
+    def _root(self, name: str, _names: list[str]) -> str:
+        """Return what a name stands for by itself."""
+        return self.paths.get(name, "") or self._of_star(name)
 
-    def path_of(self, name: str) -> str:
-        """Return what a name means to another file: not what a function imports that is the learner's own beside it."""
-        return "" if name in self._own else self.paths.get(name, "")
+    def _of_star(self, name: str) -> str:
+        """Return what a name of `from torch.nn.functional import *` means, if that is a module or a hiding place."""
+        if not self.stars or name in self.own_names:
+            return ""
+        return next((path for star in self.stars if used_place(path := f"{star}.{name}") or is_module(path)), "")
 
     def _note_bindings(self, statement: ast.AST) -> None:
         """Map every name that a top-level statement binds to it; to its first line, if other statements are in it."""
@@ -332,8 +292,11 @@ class ModuleNames:
             owner = node.value.func if isinstance(node.value, ast.Call) else node.value
             if f"{self._path(owner)}.{node.attr}" in NAMESAKES:
                 return None
-            own = isinstance(owner, ast.Name) and (owner.id in {"self", "cls", *self.classes, *self.own_modules})
-            return None if own or node.attr in self.own_attributes else node.attr
+            own = isinstance(owner, ast.Name) and (
+                owner.id in {"self", "cls", *self.classes} or self._is_given(owner.id, node.attr)
+            )
+            may_be_own = node.attr in self.own_attributes and not self._is_of_library(node.value)
+            return None if own or may_be_own else node.attr
         if isinstance(node, ast.Name):
             if self.is_of_star(node):
                 return node.id
@@ -341,6 +304,24 @@ class ModuleNames:
             return path.partition(".")[2] if path.partition(".")[0] in KNOWN_MODULES else None
         own = isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name) and node.cls.id in self.classes
         return None if own else ".".join(attributes_of(node))
+
+    def _is_given(self, module: str, _name: str) -> bool:
+        """Return True for a module of the learner's, and a name that it does not have of a library."""
+        return module in self.own_modules
+
+    def _is_of_library(self, owner: ast.expr) -> bool:
+        """Return True for what a library's call gives: a method of it is none of the learner's own."""
+        if isinstance(owner, ast.Call):
+            return self._path(owner.func).partition(".")[0] in LIBRARIES
+        return isinstance(owner, ast.Name | ast.Attribute) and last_name(owner) in self._made_by_libraries
+
+    @cached_property
+    def _made_by_libraries(self) -> set[str]:
+        """The variables and attributes that are given what a library's call gives."""
+        made = [node for node in self._nodes if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr)]
+        made = [node for node in made if isinstance(node.value, ast.Call) and self._is_of_library(node.value)]
+        targets = [each for node in made for each in getattr(node, "targets", None) or [node.target]]  # type: ignore
+        return {last_name(target) for target in targets}
 
     def is_of_star(self, node: ast.AST) -> bool:
         """Return True for a name that is nobody's but one of the libraries' of which everything was imported."""

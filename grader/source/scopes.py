@@ -7,7 +7,7 @@ import builtins
 import symtable
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from grader.source.parse import nodes_in
 
@@ -149,6 +149,25 @@ def open_case(node: ast.AST) -> Iterable[ast.AST]:
     return ast.iter_child_nodes(node) if isinstance(node, ast.match_case) else [node]
 
 
+def class_statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the statements of classes themselves, not of their methods: what these bind, others can take, `A.lib`."""
+    waiting = [part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body]
+    for part in waiting:  # grows while it is read
+        yield part
+        if not isinstance(part, Definition):
+            waiting += [each for child in ast.iter_child_nodes(part) for each in open_case(child) if _has_body(each)]
+
+
+def _has_body(node: ast.AST) -> TypeGuard[ast.stmt]:
+    return isinstance(node, ast.stmt | ast.ExceptHandler)
+
+
+def decorators(definitions: Iterable[Definition]) -> set[int]:
+    """Return where the decorators of functions or classes stand, called or not."""
+    found = (each for node in definitions for each in node.decorator_list)
+    return {id(each.func if isinstance(each, ast.Call) else each) for each in found}
+
+
 class FunctionScope:
     """What one function binds itself, without what is in it.
 
@@ -180,6 +199,25 @@ class FunctionScope:
         for name in (self.uses.keys() & self.bound.keys()) - self.foreign:
             if not any(map(leads_on, self.bound[name])):
                 yield from self.uses[name]
+
+
+def uses_inside(node: ast.AST) -> set[int]:
+    """Return where a comprehension or lambda reads what it binds itself."""
+    match node:
+        case ast.Lambda(args=args, body=body):
+            names = {arg.arg for arg in ast.walk(args) if isinstance(arg, ast.arg)}
+            parts: list[ast.AST] = [body]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            first, *rest = node.generators
+            names = {
+                name for each in node.generators for part in ast.walk(each.target) for name in names_bound_by(part)
+            }
+            elements = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
+            parts = [*elements, *first.ifs, *rest]  # its first iterable stands outside
+        case _:
+            return set()
+    found = (part for top in parts for part in ast.walk(top))
+    return {id(part) for part in found if isinstance(part, ast.Name) and part.id in names}
 
 
 def function_scopes(tree: ast.AST) -> list[FunctionScope]:

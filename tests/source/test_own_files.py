@@ -40,6 +40,38 @@ HANDED_ON = {
     "its own file in hands": (f"import typing\nimport softmax as me\nt = me{USE}t", "", "me itself"),
     "a file's file": (f"import helper{USE}helper.softmax.torch.ops.aten.exp(x)\nimport torch", "import softmax",
                       "torch.ops"),
+    "of a class": (f"class A:\n    import helper as h{USE}A.h.typing.get_type_hints(x)", "import typing",
+                   "helper itself"),
+    "a name of a class": (f"class A:\n    from helper import t as z{USE}A.z(x)", "from timeit import timeit as t",
+                          "timeit.timeit"),
+    "a class's own name": (f"class A:\n    from typing import get_type_hints as z{USE}A.z(x)", "",
+                           "typing.get_type_hints"),
+    "a class's function": (f"class A:\n    from torch import softmax as z{USE}A.z(x)", "", "torch.softmax itself"),
+    "one of two files": (f"import helper as h{USE}h.p(x)\ndef f():\n    import softmax as h", PATCH, "h"),
+    "one of two names": (f"from helper import p{USE}p(x)\ndef f():\n    from softmax import p", PATCH, "unittest.mock"),
+    "one of two meanings": (f"import helper{USE}helper.t.get_type_hints(x)",
+                            "import math, typing\nt = math\nt = typing", "a name with two meanings"),
+    "one of two meanings, by name": (f"from helper import t{USE}t.get_type_hints(x)",
+                                     "import typing as t\ndef f():\n    import math as t", "t"),
+    "a star's module": (f"from torch.nn.functional import *{USE}dataclasses._create_fn(x)", "",
+                        "torch.nn.functional.dataclasses._create_fn"),
+    "a star's module, by a file": (f"import helper{USE}helper.dataclasses._create_fn(x)",
+                                   "from torch.nn.functional import *", "torch.nn.functional.dataclasses._create_fn"),
+    "a class of a library's": ("from helper import R\nclass A(R):\n    def f(self, n):\n"
+                               f"        return getattr(self, f'a{{n}}'){USE}A().f(x)",
+                               "import numpy as np\nclass R(np.random.Generator): pass", "getattr"),
+    "a class of one's own": ("from helper import R\nclass A(R):\n    def f(self, n):\n"
+                             f"        return getattr(self, f'a{{n}}'){USE}A().f(x)",
+                             "from torch import nn\nclass B(nn.Module): pass\nclass R(B): pass", None),
+    "a loop's variable": (f"from helper import *{USE}[t * 2 for t in x] + list(map(lambda m: m, x))",
+                          "import torch as t\nimport math as m", None),
+    "another meaning behind": (f"from helper import *\nfrom time import time{USE}time()", "import time", None),
+    "a variable like a file": (f"import helper\ndef f(x):\n    helper = x.sum()\n    return helper{USE}f(x)",
+                               "import torch", None),
+    "own names beside a star": (f"from helper import *{USE}stable_softmax(exp(x))",
+                                "from torch import *\ndef stable_softmax(x):\n    return exp(x)", None),
+    "a method": (f"from helper import A{USE}A(x).softmax(0)", "class A:\n    def softmax(self, dim):\n        return 1",
+                 None),
     "one of two": (f"import math as m\nimport helper as m{USE}m.t(x)", "from timeit import timeit as t",
                    "timeit.timeit"),
     "a function of one's own": (f"import helper as h\nfrom helper import softmax as s{USE}h.softmax(s(x))",
@@ -64,6 +96,17 @@ def test_what_a_file_has_of_anothers_imports_counts(what):
     call = find_call(f"{source}\n", "softmax", siblings)
 
     assert (call and (call.name, call.path, call.hides)) == (place and (place, "", True))
+
+
+@pytest.mark.parametrize("owner", ["torch.zeros(3)", "made", "held.made"])
+def test_a_method_of_ones_own_lends_no_name_to_a_library_s(owner):
+    """Of what a library's call gives, no method is the learner's, whatever theirs are called."""
+    source = (
+        f"import torch\nmade = torch.zeros(3)\nheld.made = torch.ones(3)\nclass A:\n    def softmax(self): pass{USE}"
+    )
+
+    assert find_call(f"{source}{owner}.softmax(0)\n", "softmax", {}) == ForbiddenCall("softmax", 9)
+    assert find_call(f"{source}A().softmax() + x.softmax()\n", "softmax", {}) is None
 
 
 def test_all_names_of_a_library_come_through_another_file():
