@@ -32,15 +32,82 @@ DOORS = {
     "a frame, in an annotation that a library evaluates": (
         "import typing\ndef hints(it: '__import__(\"sys\")._getframe()'): pass",
         "typing.get_type_hints(hints)",
+        "builtins.exec",
+    ),
+    "a frame, by a function of Python's": ("import inspect", "inspect.currentframe()", "sys._getframe"),
+    "all frames, by another one": ("import inspect", "inspect.stack()", "sys._getframe"),
+    "a frame, by what logs": ("import logging", "logging.currentframe()", "sys._getframe"),
+    "frames, by what prints a traceback": ("import traceback", "list(traceback.walk_stack(None))", "sys._getframe"),
+    "a frame, in a library's hands": (
+        "import contextlib, sys",
+        "with contextlib.ExitStack() as s: s.callback(sys._getframe)",
         "sys._getframe",
     ),
-    "the same, by a function of Python's": (
-        "import typing\ndef hints(it: '__import__(\"inspect\").currentframe()'): pass",
-        "typing.get_type_hints(hints)",
+    "a frame, as a default that a library makes": (
+        "import dataclasses, sys\n@dataclasses.dataclass\nclass A:\n"
+        "    n: int = dataclasses.field(default_factory=sys._getframe)",
+        "A()",
         "sys._getframe",
     ),
     "a text": ("", "exec('y = 1')", "builtins.compile"),
     "a text that is made code": ("", "compile('y', '', 'eval')", "builtins.compile"),
+    "a text in an annotation": (
+        "import typing\ndef hints(it: '[n for n in (1,)] and int'): pass",
+        "typing.get_type_hints(hints)",
+        "builtins.exec",
+    ),
+    "the same, by the object that typing makes of it": (
+        "import typing",
+        "typing.ForwardRef('int')._evaluate({}, {}, frozenset())",
+        "builtins.exec",
+    ),
+    "the same, by its code": (
+        "import types, typing",
+        "types.FunctionType(typing.ForwardRef('len(())').__forward_code__, {})",
+        "function.__new__",
+    ),
+    "its code, in a library's hands": (
+        "import contextlib, types, typing",
+        "n = typing.ForwardRef('n').__forward_code__\n"
+        "    with contextlib.ExitStack() as s: s.callback(types.FunctionType, n, {})",
+        "function.__new__",
+    ),
+    "a text in the signature of a function": (
+        "import inspect\ndef hints(it: 'int'): pass",
+        "inspect.signature(hints, eval_str=True)",
+        "builtins.compile",
+    ),
+    "lines that dataclasses run": (
+        "import dataclasses",
+        "getattr(dataclasses, '_create_fn', exec)('f', [], ['pass'])",
+        "builtins.compile",
+    ),
+    "a field whose name is a text": (
+        "import dataclasses\nclass A:\n    __annotations__ = {'n, m=len(())': int}",
+        "dataclasses.dataclass(A)",
+        "builtins.compile",
+    ),
+    "a field whose name writes another text": (
+        "import dataclasses\nclass N(str):\n    def __format__(self, _):\n        return 'n, m=len(())'\n"
+        "class A:\n    __annotations__ = {N('n'): int}",
+        "dataclasses.dataclass(A)",
+        "builtins.compile",
+    ),
+    "a text whose time is taken": ("import timeit", "timeit.timeit('1', number=1)", "builtins.compile"),
+    "a text that a mock runs": (
+        "from unittest import mock\ndef f(n): pass",
+        "mock.create_autospec(f)",
+        "builtins.compile",
+    ),
+    "a text by the machinery of imports": (
+        "import importlib.machinery as m",
+        "m.SourceFileLoader('a', 'a.py').source_to_code(b'1', 'a.py')",
+        "builtins.compile",
+    ),
+    "a function of the interpreter's": ("import ctypes", "ctypes.pythonapi.PyThreadState_Get", "ctypes.dlsym"),
+    "the memory": ("import ctypes", "ctypes.c_uint8.from_address(id(x))", "ctypes.cdata"),
+    "the bytes at an address": ("import ctypes", "ctypes.string_at(id(x), 8)", "ctypes.string_at"),
+    "a library in C": ("import ctypes", "ctypes.CDLL(None)", "ctypes.dlopen"),
     "other code": ("f = softmax", "f.__code__.replace(co_names=())", "code.__new__"),
     "the frame of an error": (
         "",
@@ -61,7 +128,38 @@ HONEST = {
         "try: 1 / 0\n    except ZeroDivisionError: traceback.format_exc()",
     ),
     "a warning": ("import warnings", "warnings.warn('here')"),
-    "annotations that are texts": ("import typing\ndef hints(it: 'int'): pass", "typing.get_type_hints(hints)"),
+    "annotations that are texts": (
+        "from typing import NamedTuple, Optional, Protocol, TypedDict",
+        "Optional['A']; NamedTuple('B', [('n', 'A')])(1); TypedDict('C', {'n': 'A'})\n    class D(Protocol): n: 'A'",
+    ),
+    "annotations that are types": ("import typing\ndef hints(it: int): pass", "typing.get_type_hints(hints)"),
+    "classes of data": (
+        "from dataclasses import dataclass, field",
+        "@dataclass(frozen=True, order=True)\n    class A:\n        n: 'int' = 1\n"
+        "    @dataclass(slots=True, kw_only=True, unsafe_hash=True)\n    class B:\n        m: 'A' = field(default=1)\n"
+        "    B(m=A(2)) == B(), hash(B()), repr(B()), A() < A(2)",
+    ),
+    "a record in a log": ("import logging", "logging.getLogger('a').warning('here')"),
+    "a stack that is printed": ("import traceback", "traceback.format_stack(); traceback.extract_stack()"),
+    "the step of an optimizer": (
+        "import torch",
+        "p = torch.ones(3, requires_grad=True); p.sum().backward(); torch.optim.Adam([p]).step()",
+    ),
+    "arrays that share their memory": (
+        "import io, numpy, torch",
+        "a = torch.from_numpy(numpy.ones(3)).numpy(); a.ctypes.data; numpy.frombuffer(a.tobytes()); "
+        "torch.frombuffer(bytearray(8), dtype=torch.float32); torch.save(torch.ones(3), io.BytesIO())",
+    ),
+    "batches": (
+        "import torch.utils.data as d, torch",
+        "list(d.DataLoader(d.TensorDataset(torch.ones(4)), batch_size=2))",
+    ),
+    "functions in others' hands": (
+        "import contextlib, functools\n@contextlib.contextmanager\ndef held():\n    yield\n"
+        "@functools.singledispatch\ndef f(n): pass\n@f.register\ndef _(n: int): pass",
+        "functools.lru_cache(functools.wraps(f)(functools.partial(f, 1)))()\n    with held(): f(1)",
+    ),
+    "a module that is imported late": ("", "import importlib; importlib.import_module('timeit'); import fractions"),
     "a class of texts that makes another": (
         "import collections, dataclasses",
         "dataclasses.make_dataclass('A', [('n', type, dataclasses.field(default_factory=lambda: "

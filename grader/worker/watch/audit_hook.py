@@ -2,14 +2,18 @@
 
 Whoever reads the source knows the names that stand there, and the watch those of what is called. What makes names while
 it runs, and reaches the interpreter with them, has to pass here first: to end the profiler, to look for the objects of
-the watch, to start a thread that has none, or to make code of a text.
+the watch, to start a thread that has none, to make code of a text, whoever runs it, or to reach the memory.
 """
 
 from __future__ import annotations
 
+import ast
+import collections
+import dataclasses
 import sys
 import threading
 import traceback
+import typing
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import CodeType, FrameType
@@ -27,16 +31,26 @@ FOR_US = frozenset({
     "sys.setprofile", "sys.settrace", "sys.monitoring.register_callback", "_thread.start_new_thread",
     "_thread.start_joinable_thread",
 })  # fmt: skip
-# but for libraries, which make classes and warnings so
-FOR_LIBRARIES = frozenset({"exec", "compile", "sys._getframe"})
+# but while a library is imported: code out of a text or of other code, and what `ctypes` reads, writes and calls
+FOR_IMPORTS = frozenset({
+    "exec", "compile", "function.__new__", "ctypes.dlopen", "ctypes.dlsym", "ctypes.dlsym/handle", "ctypes.cdata",
+    "ctypes.cdata/buffer", "ctypes.addressof", "ctypes.call_function", "ctypes.string_at", "ctypes.wstring_at",
+    "ctypes.memoryview_at", "ctypes.PyObj_FromPtr",
+})  # fmt: skip
+# but for functions of libraries that keep it: warnings and classes look for their module
+FRAME, HANDING_ON = "sys._getframe", frozenset({"currentframe", "stack", "walk_stack", "<lambda>"})
 # of objects: frames, but for what prints a traceback, since they lead to our own objects, and a function's code
 READ, WRITTEN = "object.__getattr__", "object.__setattr__"
 DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRITTEN: ("__code__",)}
 OUR_FOLDER = str(Path(__file__).parents[1])
 # it sets a tracer: to be told of, since who runs it knows of none
 DOCTEST = str(Path(traceback.__file__).with_name("doctest.py"))
-FROZEN, OF_IMPORTS = "<frozen ", "<frozen importlib"  # what Python calls its own modules
-MADE_FOR_DATACLASSES = ("__init__", "__repr__", "__eq__", "__hash__")  # of a text, and they may call anything
+IMPORTING: CodeType = sys.modules["_frozen_importlib"]._find_and_load.__code__
+# of texts they make a class of nothing but names, a tree, and an annotation that nobody evaluates
+FROM_TEXTS = frozenset({
+    collections.namedtuple.__code__, ast.parse.__code__, typing.ForwardRef.__init__.__code__,
+})  # fmt: skip
+OF_DATACLASSES: CodeType = vars(dataclasses)["_process_class"].__code__
 Guard = Callable[[Collection[str], list[str] | None], None]
 
 _guard: Guard | None = None
@@ -57,7 +71,7 @@ def guard_watch(files: Collection[str], seen: list[str] | None) -> None:
 
 def _install() -> Guard:
     own, printing = frozenset(_codes_of_ours()), (traceback.__file__, packages_folder())
-    watched = NEVER | FOR_US | FOR_LIBRARIES | DOORS_OF_OBJECTS.keys()
+    watched = NEVER | FOR_US | FOR_IMPORTS | {FRAME} | DOORS_OF_OBJECTS.keys()
     files_of_learners: set[str] = set()
     told: list[str] | None = None
     asks = False
@@ -84,8 +98,9 @@ def _install() -> Guard:
         code = caller.f_code
         if event in FOR_US:
             return code in own
-        if event in FOR_LIBRARIES:
-            return not (code.co_filename in files_of_learners or _runs_made_code(caller, files_of_learners))
+        if event == FRAME or event in FOR_IMPORTS:
+            may_make = _keeps_frame if event == FRAME else _makes_of_names
+            return code.co_filename.startswith(OUR_FOLDER) or may_make(caller) or _is_import(caller, files_of_learners)
         return event == READ and code.co_filename.startswith(printing)
 
     def guard(files: Collection[str], seen: list[str] | None) -> None:
@@ -103,20 +118,36 @@ def _install() -> Guard:
     return guard
 
 
-def _runs_made_code(caller: FrameType, learners: Collection[str]) -> bool:
-    """Return True if code runs, called by ours, that a library has made of a text: it may be a learner's.
-
-    What a library's module makes while it is imported is its own.
-    """
-    is_made = is_learners = False
+def _is_import(caller: FrameType, learners: Collection[str]) -> bool:
+    """Return True while a module is imported, and no line of the learner's runs for it."""
     for code in _codes_below(caller):
-        file = code.co_filename
-        if file.startswith((OUR_FOLDER, OF_IMPORTS)):
-            return is_made and (is_learners or file.startswith(OUR_FOLDER))
-        is_known = file in learners or file.startswith((*library_folders(), FROZEN))
-        is_made |= not (is_known or code.co_name in MADE_FOR_DATACLASSES)
-        is_learners |= file in learners
-    return is_made
+        if code is IMPORTING or code.co_filename in learners:
+            return code is IMPORTING
+    return False
+
+
+def _keeps_frame(caller: FrameType) -> bool:
+    """Return True if a library's function asks for a frame itself, and hands it to nobody outside of its file."""
+    code, asker = caller.f_code, caller.f_back
+    is_asked = "_getframe" in code.co_names and code.co_filename.startswith(library_folders())
+    return is_asked and (
+        code.co_name not in HANDING_ON or (asker is not None and asker.f_code.co_filename == code.co_filename)
+    )
+
+
+def _makes_of_names(caller: FrameType) -> bool:
+    """Return True for a text that a library has put together, where nothing but names comes from elsewhere."""
+    frame: FrameType | None = caller
+    while frame is not None and frame.f_code.co_filename == dataclasses.__file__:
+        if frame.f_code is OF_DATACLASSES:
+            fields = frame.f_locals["fields"].values()
+            return all(type(each) is dataclasses.Field and _is_name(each.name) for each in fields)
+        frame = frame.f_back
+    return caller.f_code in FROM_TEXTS
+
+
+def _is_name(name: object) -> bool:
+    return type(name) is str and name.isidentifier()  # a kind of `str` could write another text
 
 
 def _codes_below(caller: FrameType) -> Iterator[CodeType]:
