@@ -104,6 +104,20 @@ DOORS = {
         "m.SourceFileLoader('a', 'a.py').source_to_code(b'1', 'a.py')",
         "builtins.compile",
     ),
+    "a text in a module's place": (
+        "import sys, importlib.machinery as m\nclass L(m.SourceFileLoader):\n"
+        "    def path_stats(self, _): raise OSError\n    def get_data(self, _): return b'y = 1'\n"
+        "class F:\n    def find_spec(n, *_): return m.ModuleSpec(n, L(n, m.__file__)) if n == 'made' else None",
+        "sys.meta_path.append(F)\n    import made",
+        "builtins.compile",
+    ),
+    "a text in a loader's place": (
+        "import functools, sys, types\nclass S(dict):\n    name, submodule_search_locations = 'made', None\n"
+        "    loader = types.SimpleNamespace(exec_module=len, create_module=functools.partial(eval, '1'))\n"
+        "class F:\n    def find_spec(n, *_): return S() if n == 'made' else None",
+        "sys.meta_path.append(F)\n    import made",
+        "builtins.compile",
+    ),
     "a function of the interpreter's": ("import ctypes", "ctypes.pythonapi.PyThreadState_Get", "ctypes.dlsym"),
     "the memory": ("import ctypes", "ctypes.c_uint8.from_address(id(x))", "ctypes.cdata"),
     "the bytes at an address": ("import ctypes", "ctypes.string_at(id(x), 8)", "ctypes.string_at"),

@@ -25,18 +25,17 @@ from grader.worker.watch.call_monitor import CallRecord, ForbiddenCall, library_
 NEVER = frozenset({
     "gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys._current_frames", "sys._current_exceptions",
     "sys.addaudithook", "code.__new__", "pickle.find_class",
+    # what `ctypes` reads, writes and calls; no library does while it is imported
+    "ctypes.dlsym", "ctypes.dlsym/handle", "ctypes.cdata", "ctypes.cdata/buffer", "ctypes.addressof",
+    "ctypes.call_function", "ctypes.string_at", "ctypes.wstring_at", "ctypes.memoryview_at", "ctypes.PyObj_FromPtr",
 })  # fmt: skip
 # but for the watch itself, and for `Thread`, which hands it on
 FOR_US = frozenset({
     "sys.setprofile", "sys.settrace", "sys.monitoring.register_callback", "_thread.start_new_thread",
     "_thread.start_joinable_thread",
 })  # fmt: skip
-# but while a library is imported: code out of a text or of other code, and what `ctypes` reads, writes and calls
-FOR_IMPORTS = frozenset({
-    "exec", "compile", "function.__new__", "ctypes.dlopen", "ctypes.dlsym", "ctypes.dlsym/handle", "ctypes.cdata",
-    "ctypes.cdata/buffer", "ctypes.addressof", "ctypes.call_function", "ctypes.string_at", "ctypes.wstring_at",
-    "ctypes.memoryview_at", "ctypes.PyObj_FromPtr",
-})  # fmt: skip
+# but while a library is imported: code out of a text or of other code, and a library in C
+FOR_IMPORTS = frozenset({"exec", "compile", "function.__new__", "ctypes.dlopen"})
 # but for functions of libraries that keep it: warnings and classes look for their module
 FRAME, HANDING_ON = "sys._getframe", frozenset({"currentframe", "stack", "walk_stack", "<lambda>"})
 # of objects: frames, but for what prints a traceback, since they lead to our own objects, and a function's code
@@ -45,6 +44,7 @@ DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRIT
 OUR_FOLDER = str(Path(__file__).parents[1])
 # it sets a tracer: to be told of, since who runs it knows of none
 DOCTEST = str(Path(traceback.__file__).with_name("doctest.py"))
+OF_IMPORTS = "<frozen importlib"  # what Python calls the modules that import
 IMPORTING: CodeType = sys.modules["_frozen_importlib"]._find_and_load.__code__
 # of texts they make a class of nothing but names, a tree, and an annotation that nobody evaluates
 FROM_TEXTS = frozenset({
@@ -84,7 +84,7 @@ def _install() -> Guard:
             return
         asks = True
         try:
-            passes = may_pass(event, _caller())
+            passes = may_pass(event, arguments, _caller())
             by_doctest = not passes and _caller().f_code.co_filename == DOCTEST
         finally:
             asks = False
@@ -94,13 +94,14 @@ def _install() -> Guard:
             told.append(name)
             raise ForbiddenCall(name)
 
-    def may_pass(event: str, caller: FrameType) -> bool:
+    def may_pass(event: str, arguments: Any, caller: FrameType) -> bool:
         code = caller.f_code
         if event in FOR_US:
             return code in own
         if event == FRAME or event in FOR_IMPORTS:
             may_make = _keeps_frame if event == FRAME else _makes_of_names
-            return code.co_filename.startswith(OUR_FOLDER) or may_make(caller) or _is_import(caller, files_of_learners)
+            is_ours = code.co_filename.startswith(OUR_FOLDER) or may_make(caller)
+            return is_ours or (_is_import(caller, files_of_learners) and _is_of_file(event, arguments, code))
         return event == READ and code.co_filename.startswith(printing)
 
     def guard(files: Collection[str], seen: list[str] | None) -> None:
@@ -124,6 +125,16 @@ def _is_import(caller: FrameType, learners: Collection[str]) -> bool:
         if code is IMPORTING or code.co_filename in learners:
             return code is IMPORTING
     return False
+
+
+def _is_of_file(event: str, arguments: Any, code: CodeType) -> bool:
+    """Return False where an import itself runs what comes of no file: a finder of the learner's may hand it a text."""
+    if not code.co_filename.startswith(OF_IMPORTS):
+        return True
+    if event == "compile":
+        source, path = arguments
+        return type(source) is bytes and Path(path).is_file() and source == Path(path).read_bytes()
+    return event == "exec" and arguments[0].co_filename != "<string>"
 
 
 def _keeps_frame(caller: FrameType) -> bool:
