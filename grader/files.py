@@ -204,6 +204,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def resolved(path: Path) -> Path:
+    """Return where links lead. Of links in a circle it is one of them, which opening then refuses with an OSError.
+
+    `Path.resolve` raises RuntimeError for these up to Python 3.12.
+    """
+    return Path(os.path.realpath(path))
+
+
 def is_same_file(path: Path, other: Path) -> bool:
     """Return True if two paths lead to one file; of files that are missing, if they are the same path."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import re
 import stat
@@ -11,7 +12,7 @@ from collections import deque
 from pathlib import Path
 
 from grader.errors import SubmissionError
-from grader.files import at, is_file, read_bounded
+from grader.files import at, is_file, read_bounded, resolved
 from grader.model import Course, Lesson, Submission
 from grader.source.library_parts import COME_ALONG
 from grader.source.parse import nodes_in, parse
@@ -53,7 +54,7 @@ def read_submission(
     Raises SubmissionError if the file itself cannot be read, or a link leads out of *root* to it: in somebody else's
     folder it may be any file of the user's. A fault of another file is a note.
     """
-    if root and not path.resolve().is_relative_to(root.resolve()):
+    if root and not resolved(path).is_relative_to(resolved(root)):
         what = "a link leads from here to a file outside of the workspace"
         raise _make_error(what, path, "put the file itself there, then repeat the command")
     in_workspace = path.absolute().parent.name == lesson.track
@@ -94,18 +95,20 @@ def read_source(path: Path, if_missing: str = NAME_IT) -> str:
 
 
 def _read_bytes(path: Path, if_missing: str) -> bytes:
+    instead = if_missing if if_missing == NAME_IT else f"move it away, then {if_missing}"
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):  # opening a pipe would wait for a writer
             what = "a Python file is needed, and this is a folder" if stat.S_ISDIR(mode) else "this is no ordinary file"
-            raise _make_error(what, path, if_missing if if_missing == NAME_IT else f"move it away, then {if_missing}")
+            raise _make_error(what, path, instead)
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise _make_error("there is no such file", path, if_missing) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise _make_error(f"the file cannot be read: {reason}", path, "make it readable for yourself") from None
+        next_step = instead if getattr(error, "errno", None) == errno.ELOOP else "make it readable for yourself"
+        raise _make_error(f"the file cannot be read: {reason}", path, next_step) from None
     if len(raw) > MAX_BYTES:
         raise _make_error("the file is larger than 250 kB", path, WITHOUT_DATA)
     return raw
@@ -182,7 +185,7 @@ class _Siblings:
         return ""
 
     def _keep(self, name: str, file: Path) -> str:
-        if not any(file.resolve().is_relative_to(folder.resolve()) for folder in (self._root, self._workspace)):
+        if not any(resolved(file).is_relative_to(resolved(folder)) for folder in (self._root, self._workspace)):
             self._note(f"{file.name} is left out: it is a link that leads out of {self._root}")
             return ""
         try:

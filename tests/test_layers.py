@@ -219,6 +219,14 @@ def test_what_the_api_promises_is_explained(module):
     assert explained == exported
 
 
+def test_no_circle_of_links_is_followed():
+    """Paths of others go through `resolved`: `Path.resolve` raises RuntimeError, which nobody expects of a file."""
+    for path in FILES:
+        calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)]
+        bare = {ast.unparse(node) for node in calls if node.attr == "resolve"} - {"Path(__file__).resolve"}
+        assert not bare or room_of(path) == "worker", f"{path}: {bare}"
+
+
 def test_files_are_of_readable_size():
     """No file of the engine is longer than 400 lines, no function longer than 60."""
     for path in FILES:

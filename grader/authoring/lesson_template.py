@@ -15,7 +15,7 @@ from grader.course.find_lesson import aliases
 from grader.course.load_course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
-from grader.files import at, make_folders, read_file
+from grader.files import at, make_folders, read_file, resolved
 from grader.model import Course
 
 TEXT = """\
@@ -168,7 +168,7 @@ def write_lesson(root: Path, name: str, track: str | None = None, solution: Path
 
 
 def _begin_course(root: Path, track: str) -> None:
-    name = re.sub(r"[^a-z0-9]+", "-", root.resolve().name.lower()).strip("-") or "course"
+    name = re.sub(r"[^a-z0-9]+", "-", resolved(root).name.lower()).strip("-") or "course"
     text = SYLLABUS.format(id=name, title=name.replace("-", " ").capitalize(), track=track)
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -197,7 +197,7 @@ def _write_lesson(course: Course, name: str, track: str | None, solution: Path |
 
 def _check_location(root: Path) -> None:
     """Raise UsageError for the course inside an installed program: it is lost with the next version."""
-    if root.resolve().is_relative_to(Path(__file__).resolve().parents[1]):
+    if resolved(root).is_relative_to(Path(__file__).resolve().parents[1]):
         next_step = "copy it to a folder of your own, and name that with --course DIR"
         raise UsageError("this course belongs to the installed program", where=str(root), next_step=next_step)
 

@@ -17,6 +17,7 @@ from grader.batch.results_folder import Overrides, store_path
 from grader.batch.settings import differences, key_of, make_settings
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
+from grader.files import resolved
 from grader.model import Course, Override
 from grader.model.person_id import fold_id
 from grader.model.person_name import name_keys
@@ -182,8 +183,8 @@ def _find_stores(paths: Sequence[Path], target: Path) -> list[Path]:
             raise UsageError(what, where=str(path), next_step=next_step)
         shards = sorted((path / FOLDER).glob("*.sqlite")) if path.is_dir() else []
         for store in shards or ([store_path(path)] if path.is_dir() else [path]):
-            found.setdefault(store.resolve(), store)
-    found.pop(target.resolve(), None)
+            found.setdefault(resolved(store), store)
+    found.pop(resolved(target), None)
     if not found:
         next_step = "name folders that were given to `grader run` with --out, or the .sqlite files in them"
         raise UsageError("there is nothing to join", where=", ".join(map(str, paths)), next_step=next_step)

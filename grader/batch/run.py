@@ -17,6 +17,7 @@ from grader.batch.results_folder import store_path
 from grader.batch.settings import Settings, make_settings
 from grader.batch.shards import Shard
 from grader.errors import CourseError, UsageError
+from grader.files import resolved
 from grader.intake.discover import MERGE, Discovery, discover
 from grader.intake.formats.repositories import parse_deadline
 from grader.intake.learner import STAMP, Learner, read_alike
@@ -101,7 +102,7 @@ class Run:
         A run without `resume` starts its executor first: if that fails, earlier results stay untouched.
         """
         _require_checks(plan.lessons)
-        if plan.out.resolve() == plan.submissions.resolve():  # the next run would take results for hand-ins
+        if resolved(plan.out) == resolved(plan.submissions):  # the next run would take results for hand-ins
             what = "the results would lie among the hand-ins"
             raise UsageError(what, where=str(plan.out), next_step="name another folder: --out results")
         self.course, self.plan = course, plan

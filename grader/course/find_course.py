@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from grader.errors import CourseError, UntrustedCourse
-from grader.files import is_file, user_folder
+from grader.files import is_file, resolved, user_folder
 
 COURSE_FILE = "course.toml"
 COURSE_VARIABLE = "SELFATTEND_COURSE"
@@ -36,8 +36,8 @@ def locate(explicit: Path | None = None, remembered: Path | None = None, workspa
         return _require_course(Path(named), COURSE_VARIABLE)
     if remembered is None or is_bundled(remembered):
         return _bundled_course()
-    folder = remembered.resolve()
-    if not remembered.is_absolute() or workspace.resolve() in (folder, *folder.parents):
+    folder = resolved(remembered)
+    if not remembered.is_absolute() or resolved(workspace) in (folder, *folder.parents):
         what = (
             "this workspace names a course that lies in the workspace itself; such a course is used only if you name it"
         )
@@ -57,7 +57,7 @@ def locate(explicit: Path | None = None, remembered: Path | None = None, workspa
 
 def trust(course: Path) -> None:
     """Add a course to those that a workspace may ask for. Where nothing can be written, the user is asked again."""
-    folder = str(course.resolve())
+    folder = str(resolved(course))
     if folder.isprintable() and not is_bundled(course) and folder not in _trusted():
         with suppress(OSError, RuntimeError):
             path = _trusted_file()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from grader.errors import SubmissionError
-from grader.files import read_bounded
+from grader.files import read_bounded, resolved
 from grader.intake.formats.class_zip import ClassArchive, open_class, require_class
 from grader.intake.formats.zip_member import Note
 from grader.intake.learner import Entry
@@ -64,9 +64,9 @@ def _list_folder(folder: Path, leave_out: Path | None) -> list[Entry]:
         missing = isinstance(error, FileNotFoundError)
         what = "there is no such folder, archive or list" if missing else f"cannot be listed: {error.strerror}"
         raise SubmissionError(what, where=str(folder), next_step="grader run SUBMISSIONS --out DIR") from None
-    left_out = leave_out.resolve() if leave_out else None
-    resolved = folder.resolve()
-    shown = [child for child in children if resolved / child.name != left_out]
+    left_out = resolved(leave_out) if leave_out else None
+    here = resolved(folder)
+    shown = [child for child in children if here / child.name != left_out]
     return [
         Entry(child.name, child, _kind(child))
         for child in shown

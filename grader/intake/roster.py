@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.files import at, read_bounded
+from grader.files import at, read_bounded, resolved
 from grader.model.person_id import MAX_ID_CHARS, find_logins, fold_id, why_incomparable
 
 MAX_ROSTER_BYTES = 32 << 20
@@ -125,8 +125,8 @@ def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:
 
 def _text(path: Path) -> tuple[str, list[str]]:
     try:
-        raw = read_bounded(path.resolve(), MAX_ROSTER_BYTES + 1)
-    except (OSError, RuntimeError) as error:
+        raw = read_bounded(resolved(path), MAX_ROSTER_BYTES + 1)
+    except OSError as error:
         what = f"the roster cannot be read: {getattr(error, 'strerror', None) or error}"
         raise UsageError(what, where=str(path), next_step="give the path of a CSV file with --roster") from None
     if len(raw) > MAX_ROSTER_BYTES or raw[:4] == b"PK\3\4":

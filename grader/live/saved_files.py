@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from grader.errors import GraderError
-from grader.files import read_whole
+from grader.files import read_whole, resolved
 
 STEP_MS, DEBOUNCE_MS = 5, 60  # how long to wait for more of one save: editors write in several steps
 
@@ -17,8 +17,8 @@ class SavedFiles:
     """A context in which `on_save(path)` is called, by a thread, for each file that is saved changed, or stays away."""
 
     def __init__(self, folder: Path, files: Iterable[Path], on_save: Callable[[Path], None]) -> None:
-        self._folder, self._on_save = folder.resolve(), on_save
-        self._digests = {path.resolve(): _digest(path) for path in files}
+        self._folder, self._on_save = resolved(folder), on_save
+        self._digests = {resolved(path): _digest(path) for path in files}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="saved-files", daemon=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -277,3 +278,17 @@ def test_a_link_leads_no_check_to_another_file_of_the_user(workspace, tmp_path, 
         else b""
     )
     assert b"hunter2" not in kept
+
+
+@pytest.mark.parametrize("words", [("check", "argmax_2d"), ("check", "basics/argmax_2d.py")])
+def test_a_link_to_itself_is_told_as_a_file_that_cannot_be_read(workspace, words):
+    """The message says what is there, and the command that puts the exercise in its place."""
+    path = workspace / "basics/argmax_2d.py"
+    path.unlink()
+    path.symlink_to(path.name)
+
+    done = learn(*words, cwd=workspace)
+
+    says = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 2 and os.strerror(errno.ELOOP) in says and "our fault" not in says
+    assert "move it away, then learn start" in says

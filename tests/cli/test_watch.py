@@ -265,6 +265,20 @@ def test_without_a_screen_each_verdict_is_a_text(workspace: Path) -> None:
         running.close()
 
 
+def test_a_link_to_itself_in_the_place_of_another_lesson_is_passed_over(workspace: Path) -> None:
+    """The lessons beside it are watched as ever."""
+    loop = workspace / "basics/moving_average.py"
+    loop.unlink()
+    loop.symlink_to(loop.name)
+    running = Watching(workspace, "argmax_2d", terminal="dumb")
+    try:
+        running.wait_for("is not written yet")
+        answer(workspace, "argmax_2d")
+        running.wait_for(RIGHT)
+    finally:
+        running.close()
+
+
 def test_where_nothing_can_be_kept_it_says_so(workspace: Path, watching: Watching) -> None:
     """Above the verdict, until an attempt is stored again."""
     with closing(sqlite3.connect(workspace / ".selfattend/progress.db", isolation_level=None)) as other:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import sqlite3
@@ -486,6 +487,27 @@ def test_no_part_is_read_through_a_link(stolen, tmp_path):
     (stolen.parent / "shards").symlink_to(tmp_path)
 
     assert "shards is a link" in call(grader, "merge", stolen.parent, "--out", tmp_path / "joined")
+
+
+def test_a_store_that_is_a_link_to_itself_is_told(stolen, tmp_path):
+    """Where parts of a class are joined, that is a part without results."""
+    stolen.unlink()
+    stolen.symlink_to(stolen.name)
+
+    assert "there are no results" in call(grader, "merge", stolen.parent, "--out", tmp_path / "joined")
+
+
+@pytest.mark.parametrize(
+    "words", ["run loop.csv --out new", "run . --out loop.csv", "export {} --canvas loop.csv --out new.csv"]
+)
+def test_a_link_to_itself_in_the_place_of_a_path_is_told(results, tmp_path, monkeypatch, words):
+    """Whoever names one to a command reads what is the matter with it, and what to do."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann/softmax.py").write_text("x = 1\n")
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
+
+    assert re.search("cannot be (listed|read|written)", call(grader, *words.format(results).split()))
 
 
 def test_no_link_leads_a_file_of_the_results_elsewhere(stolen, tmp_path):

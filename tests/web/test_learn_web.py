@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -84,6 +85,19 @@ def test_each_save_is_an_event(workspace: Path, running: tuple[subprocess.Popen[
         "argmax_2d": 2,  # until it was solved
         "moving_average": 1,
     }
+
+
+def test_a_link_to_itself_has_its_page_and_the_others_are_judged(workspace: Path) -> None:
+    """One file that leads in a circle keeps no other lesson from its verdict."""
+    answer(workspace, "argmax_2d")
+    loop = workspace / "basics/moving_average.py"
+    loop.unlink()
+    loop.symlink_to(loop.name)
+    with run_web(workspace) as (_, visitor):
+        assert os.strerror(errno.ELOOP) in visitor.read("/lesson/moving_average")
+        visitor.read("/lesson/argmax_2d")
+        with visitor.events("argmax_2d") as events:
+            events.next("passed")
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from grader.cli.check.keep import fill_file, find_passing, store_attempt
 from grader.cli.check.show_results import CheckRun, fit_suggestions
 from grader.cli.context import CourseContext, short_path
 from grader.errors import SelfattendError
-from grader.files import is_file, read_whole
+from grader.files import is_file, read_whole, resolved
 from grader.judge.errors import LearnerError
 from grader.judge.own_limits import end_after
 from grader.judge.session import interruptible
@@ -71,7 +71,7 @@ class LiveWork:
         """
         workspace = self.run.context.require_workspace()
         lessons = self.run.context.course.lessons.values()
-        files = {workspace.exercise_path(lesson).resolve(): lesson for lesson in lessons}
+        files = {resolved(workspace.exercise_path(lesson)): lesson for lesson in lessons}
 
         def begin(live: LiveJudge) -> None:
             from grader.live.saved_files import SavedFiles

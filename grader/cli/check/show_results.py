@@ -12,7 +12,7 @@ from grader.cli.context import CourseContext
 from grader.cli.learn.next_step import give_up, is_gone, last_model, show_worth, step_at_end, step_without_hints
 from grader.course.learner_copy import passed_words
 from grader.course.questions import has_questions
-from grader.files import is_file
+from grader.files import is_file, resolved
 from grader.model import FULL_WAY, Lesson, LessonProgress, LessonResult, Submission, Suggestion
 from grader.terminal.console import free_rows, make_layout, put, warn, wrap
 from grader.terminal.text import capitalize, command_line, plural
@@ -159,7 +159,7 @@ def _tell_not_kept(run: CheckRun, lesson: Lesson) -> str:
     file, root = run.elsewhere[lesson.name], run.context.require_workspace().root
     own = f"{lesson.track}/{lesson.name}.py"
     says = f"This is not kept: your own work on the lesson is {own} in the workspace."
-    if file.suffix != SUFFIX or not file.resolve().is_relative_to(root.resolve()):
+    if file.suffix != SUFFIX or not resolved(file).is_relative_to(resolved(root)):
         return says
     return (
         f"{says} To have it kept, run it in the notebook: after `%load_ext grader.notebook`, the cell of your function "

@@ -14,7 +14,7 @@ from grader.cli.lesson_parameters import graded_lesson
 from grader.cli.options import Number, json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
-from grader.files import explain_unwritable, replacing
+from grader.files import explain_unwritable, replacing, resolved
 from grader.judge.own_limits import within_limits
 from grader.model import SCHEMA
 from grader.reports.record_view import MAX_POINTS
@@ -142,7 +142,7 @@ def _source(canvas: Path | None, moodle: Path | None) -> tuple[str, Path]:
 
 def _check_out(out: Path, source: Path, force: bool) -> None:
     """Refuse a bad --out before the work. The exported file is never overwritten, so that one can go back to it."""
-    if out.resolve() == source.resolve():
+    if resolved(out) == resolved(source):
         what = "--out is the file that was exported, which is kept as it is"
         raise UsageError(what, where=str(out), next_step="name another file with --out")
     refuse_existing(out, force)

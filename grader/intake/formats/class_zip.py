@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from grader.errors import SubmissionError
-from grader.files import read_bounded
+from grader.files import read_bounded, resolved
 from grader.intake.formats.zip_member import (
     TWICE,
     ArchiveError,
@@ -84,7 +84,7 @@ def open_class(path: Path) -> ClassArchive:
 
     Raises ArchiveError, OSError.
     """
-    path = path.resolve(strict=True)
+    path = resolved(path)
     status = path.stat()
     return _read_archive(path, status.st_size, status.st_mtime_ns)
 

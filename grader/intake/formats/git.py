@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.files import read_bounded
+from grader.files import read_bounded, resolved
 
 SECONDS = 60.0  # for all git commands of one hand-in
 MAX_MEMORY_BYTES = 512 << 20
@@ -201,8 +201,8 @@ def _git_folder(path: Path) -> Path:
     """Return `.git`, or the path itself of a bare repository. Raises GitError."""
     if not path.is_dir():
         raise GitError(f"There is no folder {path.name} where the list says.")
-    inner = path.resolve() / ".git"
-    folder = inner if os.path.lexists(inner) else path.resolve()
+    inner = resolved(path) / ".git"
+    folder = inner if os.path.lexists(inner) else resolved(path)
     if folder.is_symlink() or folder.is_file():
         raise GitError("Its .git leads to another place: clone it anew.")
     if not ((folder / "HEAD").is_file() and (folder / "objects").is_dir()):

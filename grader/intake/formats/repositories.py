@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
-from grader.files import read_bounded
+from grader.files import read_bounded, resolved
 from grader.intake.formats.git import DAMAGED, Git, GitError, Listing
 from grader.intake.formats.zip_member import Note, is_own, why_refused
 from grader.intake.learner import Entry
@@ -46,7 +46,7 @@ def read_list(source: Path) -> list[Entry]:
     Paths start at the file's folder; lines that begin with # are comments. Raises SubmissionError.
     """
     try:
-        text = read_bounded(source.resolve(), MAX_LIST_BYTES).decode("utf-8-sig")
+        text = read_bounded(resolved(source), MAX_LIST_BYTES).decode("utf-8-sig")
     except OSError as error:
         what = f"the list cannot be read: {error.strerror or error}"
         raise SubmissionError(what, where=str(source), next_step=FORM) from None
@@ -73,7 +73,7 @@ def _read_line(number: int, line: str, source: Path) -> Entry | None:
     if commit.startswith("-") or not re.fullmatch(r"[\w./@{}^~+-]*", commit):
         what = f"line {number} of the list names no commit: {commit!a}"
         raise SubmissionError(what, where=str(source), next_step=FORM)
-    folder = source.resolve().parent / os.path.expanduser(path)  # noqa: PTH111  Path's raises for an unknown user
+    folder = resolved(source).parent / os.path.expanduser(path)  # noqa: PTH111  Path's raises for an unknown user
     return Entry(folder.name.removesuffix(".git"), folder, "git", owner=owner, commit=commit)
 
 

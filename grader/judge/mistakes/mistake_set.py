@@ -21,6 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from grader.files import resolved
 from grader.judge.course_files import load_file
 from grader.judge.errors import LearnerError
 from grader.judge.mistakes.common_mistakes import common_mistakes
@@ -300,7 +301,7 @@ class MistakeSet:
                 self.alternative(way.name, **way.changes)
 
     def _sets_of(self, lesson: str) -> Sequence[MistakeSet]:
-        path = self.path.parent.joinpath(f"{lesson}_mistakes.py").resolve()
+        path = resolved(self.path.parent / f"{lesson}_mistakes.py")
         return _load_sets(path, path.stat().st_mtime_ns if path.is_file() else 0)
 
     def example(self, *args: Any, **kwargs: Any) -> None:

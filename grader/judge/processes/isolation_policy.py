@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import CourseError, IsolationError, UsageError
+from grader.files import resolved
 from grader.judge.processes.launcher import Accept, accept_any, library_paths
 from grader.model import Course
 
@@ -220,8 +221,8 @@ def _readable(course: Course) -> list[str]:
     except ValueError as error:
         raise CourseError(str(error), where=str(course.root / "course.toml"), next_step='correct "packages"') from None
     # not the course's folder as a whole: in a checkout the virtual environment often lies in it
-    answers = [os.path.realpath(folder) + os.sep for folder in (course.root / "solutions", Path(__file__).parents[2])]
-    return [path for path in found if not _holds_answers(os.path.realpath(path) + os.sep, answers)]
+    answers = [f"{resolved(folder)}{os.sep}" for folder in (course.root / "solutions", Path(__file__).parents[2])]
+    return [path for path in found if not _holds_answers(f"{resolved(Path(path))}{os.sep}", answers)]
 
 
 def _holds_answers(path: str, answers: list[str]) -> bool:
