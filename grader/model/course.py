@@ -10,6 +10,7 @@ from typing import NamedTuple
 SCHEMA = 1  # version of every JSON object that the commands print
 MIN_POINTS = 1e-6  # that a check is worth
 MAX_PAIRS = 100  # of hand-ins of a class that are alike
+MAX_LESSONS = 1_000  # of a course, and so of what a class was graded on
 KINDS = ("exercise", "lab", "capstone")
 FULL_WAY = "full"  # the name of the way through every lesson
 JUDGE_SECONDS = 10.0  # what the judge itself may take for one lesson, beyond what it grants a learner's code

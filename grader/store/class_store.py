@@ -16,6 +16,7 @@ from typing import Any, TypedDict, TypeVar, get_type_hints
 from grader.errors import UsageError
 from grader.files import MAX_NUMBERED_BYTES, file_name
 from grader.model import MAX_PAIRS, Override
+from grader.model.course import MAX_LESSONS
 from grader.model.validate import parse_json, validated
 from grader.store.migrations import CLASS_MIGRATIONS
 from grader.store.sqlite import Database
@@ -339,13 +340,16 @@ def _to_fact(row: tuple[Any, ...]) -> tuple[str, Any]:
 
 
 def _to_facts(facts: dict[str, Any]) -> dict[str, Any]:
-    """Raise ValueError for facts of which some are lacking, parts that no class has, and more pairs than are kept."""
+    """Raise ValueError for facts of which some are lacking, parts or lessons that no class has, or too many pairs."""
     for part in facts.get("parts", ()):
         number, of = part
         if not 0 < number <= of <= MAX_PARTS:
             raise ValueError(f"there is no part {number} of {of}")
     if len(facts.get("similar", ())) > MAX_PAIRS:
         raise ValueError("these are more pairs than a run keeps")
+    lessons = facts.get("settings", {}).get("lessons", ())
+    if len(set(lessons)) < len(lessons) or len(lessons) > MAX_LESSONS:
+        raise ValueError("these are no lessons of a course")
     return validated(facts, Facts if "settings" in facts else Noted)
 
 

@@ -38,6 +38,7 @@ from grader.errors import SelfattendError, StoreError, UsageError
 from grader.files import read_bounded
 from grader.judge.transcript.transcript_file import TranscriptFile
 from grader.model import MAX_PAIRS, Override
+from grader.model.course import MAX_LESSONS
 from grader.quiz.open_draft import recover_draft
 from grader.record import Record
 from grader.reports.gradebook.csv_sheet import read_sheet
@@ -387,6 +388,15 @@ def test_more_pairs_than_a_run_keeps_are_damage(stolen):
     pair = json.loads(rows(stolen, "SELECT value FROM facts WHERE name = 'similar'")[0][0])[0]
     for count, says in ((MAX_PAIRS, "mean score"), (MAX_PAIRS + 1, "damaged")):
         sql(stolen, "UPDATE facts SET value = ? WHERE name = 'similar'", json.dumps([pair] * count))
+        assert says in call(grader, "report", stolen.parent)
+
+
+def test_lessons_that_no_course_has_are_damage(stolen):
+    """Thousands, or one again and again, made a table of the report that took hours."""
+    settings = json.loads(rows(stolen, "SELECT value FROM facts WHERE name = 'settings'")[0][0])
+    many = [*settings["lessons"], *(f"made-up {number}" for number in range(MAX_LESSONS))]
+    for lessons, says in ((many[:MAX_LESSONS], "mean score"), (many, "damaged"), (settings["lessons"] * 2, "damaged")):
+        sql(stolen, "UPDATE facts SET value = ? WHERE name = 'settings'", json.dumps(settings | {"lessons": lessons}))
         assert says in call(grader, "report", stolen.parent)
 
 
