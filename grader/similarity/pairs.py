@@ -55,15 +55,17 @@ def compare_lessons(course: Course, items: Iterable[Item], seconds: float = math
 def strongest_pairs(lessons: Iterable[Compared]) -> list[dict[str, Any]]:
     """Return the pairs of a class as `results.json` holds them, at most MAX_PAIRS, the strongest first.
 
-    Of more, those go first that join hand-ins which no stronger pair has joined, in any lesson and then in their own:
+    Of more, those go first that join learners whom no stronger pair has joined, in any lesson and then in their own:
     the other pairs of a ring would else take the places of everybody.
     """
-    found = [pair for compared in lessons for pair in compared.pairs.values()]
-    found.sort(key=lambda pair: -pair[0])
+    found = [
+        (strength, pair, learners) for compared in lessons for learners, (strength, pair) in compared.pairs.items()
+    ]
+    found.sort(key=lambda one: -one[0])
     anywhere, in_lesson = Groups(), Groups()
     ranks = []
-    for _, pair in found:
-        first, second, lesson = pair["first"], pair["second"], pair["lesson"]
+    for _, pair, (first, second) in found:
+        lesson = pair["lesson"]
         ranks.append((not anywhere.join(first, second), not in_lesson.join((lesson, first), (lesson, second))))
     kept = sorted(range(len(found)), key=ranks.__getitem__)[:MAX_PAIRS]
     return [found[place][1] for place in sorted(kept)]

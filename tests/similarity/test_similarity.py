@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import difflib
 import io
+import itertools
 import json
 import math
 import random
@@ -392,6 +393,22 @@ def test_a_ring_hides_no_other_pair() -> None:
     for lesson in texts:
         of_lesson = [pair for pair in shown if pair["lesson"] == lesson]
         assert {id for id, _ in ring} <= set().union(*between(of_lesson))
+
+
+def test_a_ring_with_an_attempt_for_each_of_its_pairs_hides_no_other_pair() -> None:
+    """Fifteen of whom any two share a text that no third has are one group, though no two pairs share an attempt."""
+    lesson = LESSONS[0]
+    ring = [
+        (f"{who} of {number}", who, random_code(100, number))
+        for number, pair in enumerate(itertools.combinations(map(str, range(15)), 2))
+        for who in pair
+    ]
+    parts = [random_code(30, seed) for seed in (1000, 1001, 1002)]
+    copies = [(who, who, parts[0] + part) for who, part in zip("ab", parts[1:], strict=True)]
+    own = [(who, who, f"def {who}(): pass\n") for who in (f"own_{one}" for one in range(80))]
+    items = [(id, who, {"lessons": {}}, {lesson: printed(lesson, text)}) for id, who, text in (*ring, *copies, *own)]
+
+    assert frozenset("ab") in between(find_similar(course(), items))
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------
