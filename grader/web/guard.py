@@ -108,7 +108,7 @@ class Guard:
         if origin != f"http://{host}" and (origin is not None or request.method not in ("GET", "HEAD")):
             return PlainTextResponse("Another site's page may not ask this server.", 403)
         length = request.headers.get("content-length", "0")
-        if not (length.isascii() and length.isdecimal()) or int(length[:12]) > MAX_BODY_BYTES:
+        if not (length.isascii() and length.isdecimal()) or int(length.lstrip("0")[:12] or 0) > MAX_BODY_BYTES:
             return PlainTextResponse("That is too large.", 413)
         return self._ask_for_key(request)
 
