@@ -367,7 +367,7 @@ def test_archives_of_both_kinds_are_opened_in_a_folder_and_once_in_each_other(fo
     assert "one.zip/broken.zip: The archive is damaged" in notes and "three.zip: The archive is damaged" in notes
 
 
-@pytest.mark.parametrize("form", ["folder", "zip", "class", "parts"])
+@pytest.mark.parametrize("form", ["folder", "zip", "tar", "class", "parts"])
 def test_data_that_unpacks_to_too_much_costs_no_source(folder, form):
     """An archive beside the work, whose name comes first, is read after it, however the two are handed in."""
     data = make_tar(folder.parent / "data.tar.gz", {"rest.bin": bytes(4 << 20)}).read_bytes()
@@ -376,6 +376,8 @@ def test_data_that_unpacks_to_too_much_costs_no_source(folder, form):
         write(folder / "eve", files)
     elif form == "zip":
         make_zip(folder / "eve.zip", files)
+    elif form == "tar":
+        make_tar(folder / "eve.tar", files)
     elif form == "class":
         make_zip(folder / "class.zip", {f"{who}/{name}": files[name] for who in ("eve", "zoe") for name in files})
         folder /= "class.zip"

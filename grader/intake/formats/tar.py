@@ -23,7 +23,7 @@ from grader.intake.formats.zip_member import (
     parts_of,
     why_refused,
 )
-from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_ENTRIES, MAX_HAND_IN_BYTES, is_read, limit_for
+from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_ENTRIES, MAX_HAND_IN_BYTES, is_read, limit_for, reading_order
 
 BLOCK = 512
 PACKED_AT_ONCE = 8 << 10  # copied for each member that begins in it
@@ -47,7 +47,7 @@ class _Member:
 
 
 def read_tar(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each Python file, notebook and archive, nearest the top first.
+    """Yield name and content of each Python file, notebook and archive: in `reading_order`, nearest the top first.
 
     *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
     """
@@ -55,7 +55,7 @@ def read_tar(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
         found = _read_files(_Stream(file, spend), note)
     except (EOFError, zlib.error) as error:
         raise ArchiveError(f"{NO_TAR}: {error}.") from error
-    yield from sorted(found.items(), key=lambda one: (one[0].count("/"), one[0]))
+    yield from sorted(found.items(), key=lambda one: (reading_order(one[0]), one[0].count("/"), one[0]))
 
 
 class _Gunzip(io.RawIOBase):
