@@ -25,7 +25,10 @@ ATTRIBUTES = (
 )
 _PLAIN = rf'(?:{ATTRIBUTES})="[^"<>]*"|fill="#[0-9a-f]{{6}}"|open'
 _LINK = r'href="(?:#[^"<>]*|(?:\.\./)?(?:(?:feedback|code|alike)/[\w.~%-]+\.html|report\.html(?:#alike)?))"'
-_STRANGE = re.compile(rf"<(?!/?(?:{ELEMENTS})(?: (?:{_PLAIN}))*/?>|a(?: (?:{_PLAIN}|{_LINK}))*>)", flags=re.ASCII)
+_MOST = "{0,20}"  # attributes of a tag; of any number, what may be undone is kept of each: 2 GB for a page of 64 MB
+_STRANGE = re.compile(
+    rf"<(?!/?(?:{ELEMENTS})(?: (?:{_PLAIN})){_MOST}/?>|a(?: (?:{_PLAIN}|{_LINK})){_MOST}>)", flags=re.ASCII
+)
 
 
 def can_be_ours(page: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -126,3 +127,15 @@ def test_a_page_with_another_head_style_or_script_is_told(pages):
     ):  # fmt: skip
         changed = page.replace(old, new, 1)
         assert changed != page and not can_be_ours(changed), new[:40]
+
+
+def test_a_tag_of_a_million_attributes_takes_little_memory(pages):
+    """It is given up after more of them than a tag of ours has."""
+    page = pages["report, usual"] + "<p" + ' id="a"' * 600_000
+    can_be_ours(page[: len(page) // 100])
+    tracemalloc.start()
+    try:
+        assert not can_be_ours(page)
+        assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    finally:
+        tracemalloc.stop()
