@@ -205,19 +205,29 @@ def uses_inside(node: ast.AST) -> set[int]:
     """Return where a comprehension or lambda reads what it binds itself."""
     match node:
         case ast.Lambda(args=args, body=body):
-            names = {arg.arg for arg in ast.walk(args) if isinstance(arg, ast.arg)}
+            names = {arg.arg for arg in ast.iter_child_nodes(args) if isinstance(arg, ast.arg)}
             parts: list[ast.AST] = [body]
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             first, *rest = node.generators
-            names = {
-                name for each in node.generators for part in ast.walk(each.target) for name in names_bound_by(part)
-            }
+            names = {name for each in node.generators for name in _names_of_target(each.target)}
             elements = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
             parts = [*elements, *first.ifs, *rest]  # its first iterable stands outside
         case _:
             return set()
     found = (part for top in parts for part in ast.walk(top))
     return {id(part) for part in found if isinstance(part, ast.Name) and part.id in names}
+
+
+def _names_of_target(target: ast.expr) -> Iterator[str]:
+    """Yield the variables of a loop; in `for x[n] in ...` there is none."""
+    match target:
+        case ast.Name(name):
+            yield name
+        case ast.Starred(value=value):
+            yield from _names_of_target(value)
+        case ast.Tuple(parts) | ast.List(parts):
+            for part in parts:
+                yield from _names_of_target(part)
 
 
 def function_scopes(tree: ast.AST) -> list[FunctionScope]:

@@ -196,6 +196,8 @@ HIDDEN = {
     "a variable of the module's": "import torch\nimport torch as m\ndef softmax(x, dim=-1):\n    global m\n    m = m\n"
     "    return f(m)\n",
     "one beside a comprehension's": "import torch as m\ndef softmax(x):\n    y = [m for m in x]\n    return f(m)\n",
+    "one beside an inner lambda's": "import torch as m\ndef softmax(x):\n    return (lambda a=(lambda m: 0): f(m))()\n",
+    "one beside a place's": "import torch as m\ndef softmax(x):\n    return [f(m) for x[[m for m in x][0]] in x]\n",
     "a default value": "import torch as m\ndef softmax(x, m=m):\n    return f(m)\n",
     "one that is given a library later": "import torch\ndef softmax(x):\n    m = 3\n    m = torch\n    return f(m)\n",
 }
