@@ -112,13 +112,9 @@ class HidingModule(LinkedNames):
         if not isinstance(module, HidingModule) or name not in module.handed:
             return module is None
         classes = [node for node in module._nodes if isinstance(node, ast.ClassDef) and node.name == name]
-        return not classes or any(module.leads_on(base) for node in classes for base in node.bases)
-
-    def leads_on(self, base: ast.expr) -> bool:
-        """Return True for a class of which an attribute may be anything; also where files are derived in a circle."""
         try:
-            return self._leads_on(base)
-        except RecursionError:
+            return not classes or any(module._leads_on(base) for node in classes for base in node.bases)
+        except RecursionError:  # files whose classes are derived in a circle
             return True
 
     @cached_property
@@ -201,11 +197,14 @@ class HidingModule(LinkedNames):
     def _hands_on_own(self, node: ast.Name) -> bool:
         """Return True for a module of the learner's, in whatever hands, that leads to others or to a hiding place."""
         module = self.linked.get(self.own_modules[node.id]) if node.id in self.own_modules else None
-        if module is None or id(node) in self.harmless | self._looked_into | self._local_uses:
+        if not isinstance(module, HidingModule) or not module._leads_to_others:
             return False
-        return bool(module.own_imports or module.stars) or any(
-            is_module(path) or used_place(path) for path in module.paths.values()
-        )
+        return not any(id(node) in fine for fine in (self.harmless, self._looked_into, self._local_uses))
+
+    @cached_property
+    def _leads_to_others(self) -> bool:
+        paths = self.paths.values()
+        return bool(self.own_imports or self.stars) or any(is_module(path) or used_place(path) for path in paths)
 
     @cached_property
     def _looked_into(self) -> set[int]:
