@@ -24,6 +24,7 @@ from grader.source.parse import TooDeep, TooLarge
 
 MAX_NODES = 100_000  # of all files together: exercises have a few thousand
 MAX_LINKS = 12  # times that a name of a file is looked for in those it imports: two or three are enough
+MODULE_LOOKUP = "__getattr__"  # a function of a module that is asked for the names which it has not
 UNREAD = "a file that is not read"  # in the place of a name
 
 
@@ -102,15 +103,21 @@ class _Program:
     def find_hiding(self, functions: Iterable[str]) -> ForbiddenCall | None:
         """Return the first name with which a call could be hidden, in reach of a function or of the import.
 
-        In the learner's other modules that are reached, everything counts: a module may give a name in many ways.
+        So it is in the learner's other modules; but of one that may give any of its names, everything counts.
         """
         names, read = [("", AT_IMPORT), *(("", name) for name in functions)], {""}
         while names:
             if found := next(self._calls(names, HidingModule.hiding_name, hides=True), None):
                 return found
-            names = [(where, EVERYTHING) for where in self.modules if where not in read]
-            read |= set(self.modules)
+            names = [(where, EVERYTHING) for where in self._giving_any_name() if where not in read]
+            read |= {where for where, _ in names}
         return self._find_unread()
+
+    def _giving_any_name(self) -> list[str]:
+        """Return the modules of which a name may mean any other: all, if one gives a module other functions."""
+        found = {where: module for where, module in self.modules.items() if module}
+        is_changed = any(module.changes_modules for module in found.values())
+        return [where for where, module in found.items() if is_changed or MODULE_LOOKUP in module.bindings]
 
     def _find_unread(self) -> ForbiddenCall | None:
         reached = [where for where in self.unread if where in self.modules]
@@ -200,8 +207,16 @@ class _Program:
                     yield where, module, node
                     if id(node) not in module.only_seen:
                         found |= {(where if other is None else other, what) for other, what in module.mentions(node)}
+            found |= self._modules_handed_on(where, found)
+            if name == EVERYTHING:
+                found |= {(other, EVERYTHING) for other in (*module.own_modules.values(), *module.own_stars)}
             queue += sorted(found - seen)
             seen |= found
+
+    def _modules_handed_on(self, where: str, found: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Return everything of the modules that come by way of another than *where*: `helper.other.f`."""
+        through = [(module, name) for other, name in found if other != where and (module := self._module(other))]
+        return {(module.own_modules[name], EVERYTHING) for module, name in through if name in module.own_modules}
 
 
 def _forbidden(name: str | None, matches: Callable[[str], str | None]) -> str:

@@ -58,13 +58,14 @@ HIDING_ATTRIBUTES = frozenset({
 HIDING_PLACES = frozenset({
     "_thread", "_lsprof", "_xxsubinterpreters", "gc.garbage", "gc.set_debug", "sys.monitoring",
     "sys.modules", "sys.meta_path", "grader", "builtins", "ctypes", "_ctypes", "cffi", "runpy", "code", "codeop",
-    "pickle", "_pickle", "marshal", "pydoc", "pkgutil", "inspect.stack", "inspect.trace",
+    "_pickle", "marshal", "pydoc", "pkgutil", "inspect.stack", "inspect.trace",
     "inspect.getouterframes", "inspect.getinnerframes", "traceback.walk_stack", "traceback.walk_tb", "torch.library",
     "torch.ops", "torch.classes", "torch.package", "torch.load", "torch.serialization",
 })
 # What runs a text, or follows names in one, or gives all names of any object, as `LambdaLR.state_dict` does. To import
 # it alone does nothing: a learner may time and debug elsewhere.
 RUNNING_TEXT = frozenset({
+    "pickle",
     "unittest.mock",  # sets any name of any object
     "typing.get_type_hints", "typing.ForwardRef", "typing.get_args", "typing.TypedDict",
     "dataclasses.make_dataclass",

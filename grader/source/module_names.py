@@ -275,7 +275,7 @@ class ModuleNames:
                 found.add((self.own_modules[part.id], EVERYTHING))  # in whatever hands
             elif isinstance(part, ast.ImportFrom) and part.module in self.own:
                 found.add((part.module, AT_IMPORT))
-            elif isinstance(part, ast.alias):  # imported where it is used
+            elif isinstance(part, ast.alias) and part.name != "*":  # imported where it is used
                 found.add((None, part.asname or part.name))
                 if part.name in self.own:
                     found.add((part.name, AT_IMPORT))

@@ -98,6 +98,59 @@ def test_what_a_file_has_of_anothers_imports_counts(what):
     assert (call and (call.name, call.path, call.hides)) == (place and (place, "", True))
 
 
+DOOR = "from timeit import timeit\ndef f(x):\n    return timeit(x)\n"
+REACHED = {
+    "its function": ("import helper", "helper.f(x)", {"helper": DOOR}),
+    "an import of a function": ("import math\ndef g(x):\n    import helper as h\n    return h.f(x)", "g(x)",
+                                {"helper": DOOR}),
+    "what it runs": ("import helper", "x", {"helper": f"{DOOR}f(1)\n"}),
+    "a class of it": ("from helper import A\nclass B(A): pass", "B().g(x)",
+                      {"helper": f"{DOOR}class A:\n    def g(self, x):\n        return f(x)\n"}),
+    "a table of it": ("from helper import WAYS", "WAYS[0](x)", {"helper": f"{DOOR}WAYS = []\nWAYS.append(f)\n"}),
+    "a decorated function": ("from helper import WAYS", "WAYS[0](x)", {"helper": (
+        "from timeit import timeit\nWAYS = []\ndef add(f):\n    WAYS.append(f)\n    return f\n"
+        "@add\ndef f(x):\n    return timeit(x)\n")}),
+    "a name that it has not": ("import helper", "helper.g(x)",
+                               {"helper": f"{DOOR}def __getattr__(n):\n    return f\n"}),
+    "a name that is given": ("import helper\nhelper.g = helper.__dict__.popitem()[1]", "helper.g(x)",
+                             {"helper": f"def g(x):\n    return x\n{DOOR}"}),
+    "all its names": ("import helper", "vars(helper).popitem()[1](x)", {"helper": f"import math\n{DOOR}"}),
+    "the module": ("import helper\nh = [helper]", "h[0].f(x)", {"helper": DOOR}),
+    "a name in quotes": ("import helper", "getattr(helper, 'f')(x)", {"helper": DOOR}),
+    "everything": ("from helper import *", "f(x)", {"helper": DOOR}),
+    "by way of another": ("import helper", "helper.other.f(x)", {"helper": "import other\n", "other": DOOR}),
+    "by a name of another": ("from helper import o", "o.f(x)", {"helper": "import other as o\n", "other": DOOR}),
+    "by a star of another": ("from helper import *", "other.f(x)", {"helper": "import other\n", "other": DOOR}),
+    "by way of two": ("import a", "a.b.other.f(x)", {"a": "import b\n", "b": "import other\n", "other": DOOR}),
+    "by two stars": ("import a", "a.b.f(x)", {"a": "import b\n", "b": "from other import *\n", "other": DOOR}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REACHED)
+def test_what_is_reached_in_another_file_counts(what):
+    """A door counts in whatever file it stands, if the exercise or the import can get there."""
+    head, use, files = REACHED[what]
+    siblings = {name: (f"{name}.py", text) for name, text in files.items()}
+    call = find_call(f"{head}{USE}{use}\n", "softmax", siblings)
+
+    assert call is not None and call.hides
+
+
+def test_what_nothing_reaches_in_another_file_does_not_count():
+    """A file of helpers may load, time and parse: what counts of it is what the exercise uses."""
+    helpers = (
+        "import argparse\nimport pickle\nfrom timeit import timeit\nimport torch\nSIZE = 3\n"
+        "def shift(x):\n    return x - x.max() + 0 * SIZE\n"
+        "def load(path):\n    return torch.load(path), pickle.load(open(path, 'rb'))\n"
+        "def main():\n    parser = argparse.ArgumentParser()\n    return timeit(str(parser.parse_args()))\n"
+    )
+    siblings = {"helper": ("helper.py", helpers)}
+
+    for head, use in (("from helper import shift", "shift(x)"), ("import helper", "helper.shift(x)"),
+                      ("from helper import *", "shift(x)")):  # fmt: skip
+        assert find_call(f"{head}{USE}{use}\n", "softmax", siblings) is None
+
+
 @pytest.mark.parametrize("owner", ["torch.zeros(3)", "made", "held.made"])
 def test_a_method_of_ones_own_lends_no_name_to_a_library_s(owner):
     """Of what a library's call gives, no method is the learner's, whatever theirs are called."""
