@@ -30,6 +30,7 @@ BASES = frozenset({
 })
 # fmt: on
 ANNOTATED = {ast.arg: "annotation", ast.FunctionDef: "returns", ast.AsyncFunctionDef: "returns"}
+HINT = (ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.BitOr, ast.Constant, ast.Tuple, ast.List, ast.Load)
 PROPERTY_PARTS = frozenset({"setter", "getter", "deleter"})
 
 # the dotted name of what is Python's or a library's; "" for what may be the learner's
@@ -72,8 +73,27 @@ def plain_annotations(tree: ast.Module, nodes: Iterable[ast.AST]) -> set[int]:
         for part in tree.body
         for alias in getattr(part, "names", ())
     )
-    found = [getattr(node, field) for node in nodes if (field := ANNOTATED.get(type(node)))]
-    return {id(each) for each in found if each and (are_texts or isinstance(each, ast.Name | ast.Constant))}
+    return {id(each) for each in _annotations(nodes) if are_texts or isinstance(each, ast.Name | ast.Constant)}
+
+
+def hints(nodes: Iterable[ast.AST], name_of: Naming) -> set[int]:
+    """Return what stands in annotations of functions that name kinds of Python's and of libraries alone.
+
+    They are made, and nothing gets hold of them: `generator: torch.Generator | None = None`.
+    """
+    found = set()
+    for annotation in _annotations(nodes):
+        parts = nodes_in(annotation)
+        if all(isinstance(part, HINT) and (not isinstance(part, ast.Name) or name_of(part)) for part in parts):
+            found |= {
+                id(part) for part in parts if not (isinstance(part, ast.Constant) and isinstance(part.value, str))
+            }
+    return found
+
+
+def _annotations(nodes: Iterable[ast.AST]) -> list[ast.expr]:
+    found = (getattr(node, field) for node in nodes if (field := ANNOTATED.get(type(node))))
+    return [each for each in found if each]
 
 
 def _children(node: ast.AST) -> list[tuple[str, ast.AST]]:

@@ -130,7 +130,7 @@ class _Program:
         for where, module, node in self._reachable(names):
             running = module.running_calls(node) if hides else ()
             for part in module.parts(node):
-                name = name_of(module, part)
+                name = "" if id(part) in module.hints else name_of(module, part)
                 if running and isinstance(part, ast.Name) and part.id in running:
                     name = part.id
                 if name:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Collection
 from functools import cached_property
 
-from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
+from grader.source.at_import import head_of, hints, parts_run_at_import, plain_annotations
 from grader.source.changed_at_import import ANYTHING, Changes, changes_a_module
 from grader.source.hiding_names import (
     KNOWN_MODULES,
@@ -116,7 +117,12 @@ class ModuleNames:
         self.changes_modules = changes_a_module(nodes, self.paths, self.own_modules, self._path) or any(
             may_rebind(part) for node in self.bindings[AT_IMPORT] for part in self.parts(node)
         )
-        self.changes.finish(self._variables_of)
+        self.changes.finish(self.variables_of)
+
+    @cached_property
+    def hints(self) -> set[int]:
+        """What stands in annotations that name a library's kinds alone: it calls nothing, and hides nothing."""
+        return hints(self._nodes, lambda name: "" if last_name(name) in self.twice else self._foreign(name))
 
     def _foreign(self, node: ast.AST) -> str:
         """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""
