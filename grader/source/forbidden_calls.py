@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from grader.source.changed_at_import import ANYTHING
 from grader.source.hiding_module import HidingModule, read_module
 from grader.source.hiding_names import ITSELF
 from grader.source.linked_names import TooManyNames
@@ -181,12 +182,19 @@ class _Program:
     def _nodes_of(self, module: HidingModule, name: str) -> Iterable[ast.AST]:
         """Return what binds a name of a module, and what else puts something into the object that it stands for.
 
-        A statement that calls one of the exercise's own functions is a trial of it: `print(softmax(x) - F.softmax(x))`.
+        A statement that calls one of the exercise's own functions is a trial of it: `print(softmax(x) - F.softmax(x))`,
+        and so is one that calls a test which reaches what is changed by way of these alone.
         """
         if name == EVERYTHING:
             return module.body
-        changing = [node for node, callee in module.changes.of(name) if callee not in self.functions]
+        changing = [node for node, callee in module.changes.of(name) if not self._tries(module, callee, name)]
         return [*module.bindings.get(name, ()), *changing]
+
+    def _tries(self, module: HidingModule, callee: str, name: str) -> bool:
+        if not callee or callee in self.functions:
+            return bool(callee)
+        changed = module.variables_of(callee, self.functions)
+        return bool(module.variables_of(callee) - changed) and not changed & {name, ANYTHING}
 
     def _reachable(self, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, HidingModule, ast.AST]]:
         """Yield what binds these names, whatever that mentions, and so on, with the module where it stands."""

@@ -232,8 +232,11 @@ class ModuleNames:
             self.bindings.setdefault(name, []).append(node)
         self.changes.note(node, parts, bound)
 
-    def _variables_of(self, function: str) -> set[str]:
-        """Return the variables of the module that a function of it uses, by itself or through another function."""
+    def variables_of(self, function: str, apart: Collection[str] = ()) -> set[str]:
+        """Return the variables of the module that a function of it uses, by itself or through another function.
+
+        The functions *apart* are not followed.
+        """
         found, waiting = {function}, [function]
         while waiting:
             if len(found) > MAX_FOLLOWED:
@@ -241,7 +244,7 @@ class ModuleNames:
             for node in self.bindings.get(waiting.pop(), ()):
                 new = {name for module, name in self.mentions(node) if module is None and name in self.bindings} - found
                 found |= new
-                waiting += [name for name in new if name in self.own_callables]
+                waiting += [name for name in new if name in self.own_callables and name not in apart]
         return {name for name in found if name not in self.own_callables and not self._is_constant(name)}
 
     def _is_constant(self, name: str) -> bool:

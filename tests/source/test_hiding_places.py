@@ -333,6 +333,11 @@ INNOCENT = {
     "    return torch.exp(x) / torch.exp(x).sum(dim)\nfound = {}\nfor n in range(3):\n    x = torch.randn(n)\n"
     "    np.testing.assert_almost_equal(softmax(x).numpy(), torch.softmax(x, -1).numpy())\n"
     "    found[f'{n}'] = softmax(torch.randn(n)) - torch.softmax(torch.randn(n), -1)\n",
+    "a trial by a test of its own": "import torch\nSHAPES, CACHE = [], {}\ndef size(x):\n"
+    "    CACHE[x.ndim] = x.numel()\n    return CACHE[x.ndim]\ndef softmax(x, dim=-1):\n"
+    "    SHAPES.append((x.shape, size(x)))\n    return torch.exp(x) / torch.exp(x).sum(dim)\n"
+    "def test_softmax():\n    x = torch.randn(3)\n"
+    "    assert torch.allclose(softmax(x), torch.softmax(x, -1))\ntest_softmax()\nprint(SHAPES)\n",
     "trials of a function that is handed over": "import torch\nfrom torch.nn import functional as F\n"
     "def softmax(x, dim=-1):\n    return torch.exp(x) / F.relu(torch.exp(x)).sum(dim)\nerrors, fs = [], []\n"
     "def compare(name, f, g):\n    x = torch.randn(3)\n    print(name, torch.allclose(f(x), g(x)))\n"
