@@ -48,6 +48,8 @@ from grader.source.own_classes import (
 from grader.source.parse import MAX_CACHED_CHARS
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
 
+SIGNATURE = "inspect.signature"  # it runs the text in which an object of one's own may say what it takes
+
 
 class HidingModule(LinkedNames):
     """One file, of which each node tells whether a call could be hidden with it."""
@@ -312,6 +314,8 @@ class HidingModule(LinkedNames):
         # in other hands it may do more; an object of it can no more than one of a class that is derived from it
         if path in BASES and (id(node) in self._bases or (path == TEST_CASE and id(node) in self.called)):
             return ""
+        if path == SIGNATURE and id(node) in self._asked_of_libraries:
+            return ""
         if path in MARKS_OF_TESTS and id(node) in self._all_decorators and self._foreign(node):
             return ""
         if path and isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) and isinstance(node, ast.Attribute):
@@ -322,6 +326,13 @@ class HidingModule(LinkedNames):
         is_handed_on = path and id(node) not in self.only_named and is_module(path)
         found = path + ITSELF if is_handed_on else used_place(path)
         return "" if found and id(node) in self._local_uses else found
+
+    @cached_property
+    def _asked_of_libraries(self) -> set[int]:
+        """The functions that are called with a library's thing alone: `inspect.signature(torch.optim.AdamW)`."""
+        calls = [node for node in self._nodes if isinstance(node, ast.Call) and len(node.args) == 1]
+        known = [node for node in calls if self._path(node.args[0]).partition(".")[0] in LIBRARIES]
+        return {id(node.func) for node in known if not node.keywords}
 
     def _takes_any_object(self, path: str, node: ast.AST) -> bool:
         """Return True for a method that a class of torch is asked for, which is told its object later.

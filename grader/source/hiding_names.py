@@ -37,6 +37,7 @@ HIDING_NAMES = frozenset({
     "__breakpointhook__", "__annotations__", "__prepare__", "__package__", "__path__", "__del__",
     "func_globals", "func_dict", "func_code", "func_closure", "func_defaults", "__match_args__", "__get__",
     "__reduce_ex__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
+    "__text_signature__", "from_callable",  # what `signature` runs
     "__array_interface__", "__array_struct__", "__cuda_array_interface__",  # any address as an array
     "__func__", "__getattribute__",
     "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
@@ -91,7 +92,7 @@ OF_THE_COMPILER = frozenset(f"torch.{name}" for name in (
 # runs a text (timeit, pdb, doctest, idlelib ...) or leads to a frame.
 HARMLESS = frozenset({
     "__future__", "abc", "array", "atexit", "base64", "binascii", "bisect", "cmath",
-    "collections", "copy", "csv", "datetime", "decimal", "errno", "fcntl",
+    "collections", "copy", "csv", "datetime", "decimal", "errno", "fcntl", "fnmatch",
     "fractions", "gc.collect", "gc.disable", "glob", "hashlib", "heapq", "io", "itertools", "json",
     "locale", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
     "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",
@@ -102,6 +103,7 @@ HARMLESS = frozenset({
 })
 # Of modules in which something else takes any name of any object, or hands out the interpreter: these alone.
 HARMLESS_OF = {
+    "ast": "literal_eval",
     "codecs": "BOM_UTF8 decode encode",
     "contextlib": "AbstractContextManager ContextDecorator ExitStack asynccontextmanager closing contextmanager "
     "nullcontext suppress",
@@ -110,7 +112,10 @@ HARMLESS_OF = {
     "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
     "functools": "cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering "
     "update_wrapper wraps",
-    "logging": "CRITICAL DEBUG ERROR INFO WARNING basicConfig critical debug error exception getLogger info warning",
+    "html": "escape unescape",
+    "inspect": "isawaitable isbuiltin isclass iscoroutinefunction isfunction isgenerator isgeneratorfunction ismethod",
+    "logging": "CRITICAL DEBUG ERROR FileHandler Formatter Handler INFO Logger NullHandler StreamHandler WARNING "
+    "basicConfig critical debug error exception getLevelName getLogger info warning",
 }
 HARMLESS_OF_SYS = frozenset(f"sys.{name}" for name in (
     "argv", "base_prefix", "byteorder", "exc_info", "executable", "exit", "flags", "float_info", "float_repr_style",

@@ -116,6 +116,10 @@ HIDDEN = {
     "what was called earlier": "import torch\nf = torch.jit.trace(id, ())\n",
     "the interpreter, as a stream": "import contextlib\nclass R(contextlib.redirect_stdout):\n"
     "    _stream = 'modules'\nR(1)\n",
+    "a text in which one's own says what it takes": "import inspect\nclass A:\n    pass\nA.text = 1\n"
+    "inspect.signature(A)\n",
+    "the same, by way of a library's": "import inspect, torch\nf = inspect.signature(torch.exp).from_callable\n",
+    "the same, with more": "import inspect, torch\ninspect.signature(torch.nn.Linear, globals={})\n",
     "a resolver of names": "import logging.config as c\nc.BaseConfigurator({})\n",
     "the same, of a module in other hands": "import logging.config\n[c] = [m.config for m in (logging,)]\n",
     "who calls methods by their names": "import urllib.request as u\nu.OpenerDirector()\n",
@@ -327,6 +331,17 @@ INNOCENT = {
     "class K(enum.Enum):\n    A = enum.auto()\n@functools.lru_cache(maxsize=None)\ndef h(n):\n"
     "    with contextlib.suppress(ValueError), contextlib.nullcontext():\n        return n\n"
     "def softmax(x, dim=-1):\n    LOG.debug('%s', h(1))\n    return x, K.A\n",
+    "kinds and handlers of a log, in annotations too": "import logging, inspect, fnmatch\n"
+    "LOG = logging.getLogger('x')\nLOG.addHandler(logging.StreamHandler())\n"
+    "LOG.handlers[0].setFormatter(logging.Formatter('%(message)s'))\n"
+    "def f(x, log: logging.Logger | None = None, adapter: logging.LoggerAdapter = None):\n    return log, adapter\n"
+    "def softmax(x, dim=-1):\n    return f(x, LOG)[0], inspect.isfunction(f), fnmatch.fnmatch('a', '*')\n",
+    "a hint of a kind that nothing calls": "import argparse, torch\nfrom typing import Callable, Optional\n"
+    "def h(x, args: argparse.Namespace = None, f: Callable[[torch.Tensor], torch.Tensor] = None):\n    return x\n"
+    "def softmax(x, dim=-1, hook: Optional[torch.utils.hooks.RemovableHandle] = None) -> tuple[torch.Tensor, ...]:\n"
+    "    return h(x)\n",
+    "what an optimizer takes": "import inspect, torch\ndef softmax(x, dim=-1):\n"
+    "    return 'fused' in inspect.signature(torch.optim.AdamW).parameters, x\n",
     "windows of an array": "import numpy as np\n"
     "def softmax(x, dim=-1):\n    return np.lib.stride_tricks.sliding_window_view(x, 2)\n",
     "trials compared with numpy's help": "import torch, numpy as np\ndef softmax(x, dim=-1):\n"
