@@ -36,7 +36,9 @@ def main(control_fd: int, arrays: str, paths: list[str]) -> None:
     sys.path.append(str(Path(__file__).resolve().parents[2]))
     from grader.worker import isolation, preload, serve
     from grader.worker.isolation import process
+    from grader.worker.watch.call_record import take_away
 
+    take_away(gc.get_objects)
     preload.import_array_library(arrays)
     isolation.prepare()
     sys.path.pop()

@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import builtins
 import copy
-import gc
 import re
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial, reduce
 from operator import getitem
+from types import FrameType, TracebackType
 from typing import Any
 
 from grader.worker.arrays import make_slice, map_leaves
 from grader.worker.models import factories, fake_device
 from grader.worker.models.still import without_dropout
 from grader.worker.models.weights import load_state, set_mode, without_drawing
-from grader.worker.watch.call_monitor import CallBlocker, CallRecord, ForbiddenCall, changed_torch, refuse_graph, watch
+from grader.worker.watch.call_monitor import (
+    COLLECT_NOTHING,
+    CallBlocker,
+    ForbiddenCall,
+    changed_torch,
+    watch,
+)
+from grader.worker.watch.call_record import CallRecord
+from grader.worker.watch.graph import refuse_graph
 from grader.worker.watch.watched_source import HOOK
 from grader.worker.wire import Array, Handle, TooLarge
 
@@ -73,7 +82,7 @@ class ModuleHost:
             with refuse_graph(self.forbids, forbidden), watching:
                 reply: Reply = getattr(self, f"do_{operation}")(request)
                 if self.keeps_garbage:
-                    gc.disable()
+                    COLLECT_NOTHING()
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}
         if self.forbids and (name := changed_torch() or self.blocker.lifted()):
@@ -304,15 +313,23 @@ def describe_error(error: BaseException, files: frozenset[str]) -> Reply:
     elif isinstance(error, SyntaxError):
         kind = "syntax"
     # only these are extracted: a line of any other file would be read from the disk
-    own = (step for step in traceback.walk_tb(error.__traceback__) if step[0].f_code.co_filename in files)
     frames = [
         [frame.filename, frame.lineno or 0, frame.name, (frame.line or "")[:MAX_LINE_CHARS]]
-        for frame in traceback.StackSummary.extract(own)
+        for frame in traceback.StackSummary.extract(_frames_in(files, error.__traceback__))
     ]
     if isinstance(error, SyntaxError):
         frames.append([error.filename or "", error.lineno or 0, "", _with_caret(error)])
     text = error.msg if isinstance(error, SyntaxError) else _text(error)
     return {"kind": kind, "type": _type_name(type(error)), "text": text, "frames": frames[-MAX_FRAMES:]}
+
+
+def _frames_in(files: frozenset[str], step: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    """Yield the frames of a traceback in *files*, with their lines; `traceback.walk_tb` hands frames to anybody."""
+    while step is not None:
+        frame = step.tb_frame
+        if frame.f_code.co_filename in files:
+            yield frame, step.tb_lineno
+        step = step.tb_next
 
 
 def _type_name(kind: type[BaseException]) -> str:

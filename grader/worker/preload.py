@@ -39,9 +39,12 @@ def import_array_library(arrays: str) -> None:
         torch.use_deterministic_algorithms = cut_off(torch=torch)(_use_deterministic_algorithms)
         # else `assert_close` imports 500 modules first, for tensors of several machines
         torch.testing._comparison._HAS_DTENSOR = False
-    from grader.worker.watch import call_monitor
+    from grader.worker.watch import call_monitor, graph, library_uses
 
     call_monitor.prepare()
+    library_uses.ways()
+    if arrays == "torch":
+        graph.graph_at_start()
 
 
 def _keep_one_thread(_number: int) -> None:

@@ -22,7 +22,8 @@ from grader.worker.operations import ModuleHost, Reply, Request, describe_error
 from grader.worker.process_state import is_unchanged, read_process_state
 from grader.worker.warm_up import warm_up
 from grader.worker.watch.audit_hook import guard_watch
-from grader.worker.watch.call_monitor import AUTOGRAD, CallRecord, ForbiddenCall, changed_torch
+from grader.worker.watch.call_monitor import AUTOGRAD, ForbiddenCall, changed_torch
+from grader.worker.watch.call_record import CallRecord
 from grader.worker.watch.cut_off import cut_off
 from grader.worker.watch.watched_import import CallsForbidden, WatchedImport
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 
 from grader.worker.operations import ModuleHost
-from grader.worker.watch.call_monitor import CallBlocker, CallRecord
+from grader.worker.watch.call_monitor import CallBlocker
+from grader.worker.watch.call_record import CallRecord
 from grader.worker.wire import Handle
 
 SOURCE = """

@@ -24,7 +24,8 @@ from grader.worker.arrays import pack
 from grader.worker.operations import ModuleHost
 from grader.worker.serve import _answer_sequences
 from grader.worker.watch import call_monitor
-from grader.worker.watch.call_monitor import CallBlocker, CallRecord, ForbiddenCall, changed_torch, prepare, watch
+from grader.worker.watch.call_monitor import CallBlocker, ForbiddenCall, changed_torch, prepare, watch
+from grader.worker.watch.call_record import CallRecord
 from grader.worker.wire import REPLY, read_frame
 
 FORBIDS = ("softmax", "log_softmax", "scaled_dot_product_attention", "multi_head_attention_forward")

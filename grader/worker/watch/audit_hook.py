@@ -7,19 +7,23 @@ the watch, to start a thread that has none, to make code of a text, whoever runs
 
 from __future__ import annotations
 
-import ast
-import collections
-import dataclasses
+import builtins
+import io
 import sys
 import threading
 import traceback
-import typing
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from grader.worker.watch.call_monitor import CallRecord, ForbiddenCall, library_folders, packages_folder, watch
+from grader.worker.watch.call_monitor import SEALED, ForbiddenCall, watch
+from grader.worker.watch.call_record import CallRecord, begin_monitoring, end_monitoring
+from grader.worker.watch.library_uses import may_use
+
+# a learner may put others in their places, and would be called where this hook calls them
+__builtins__ = dict(vars(builtins))  # type: ignore[assignment]
+OPEN = io.open
 
 # in an answer, for anybody
 NEVER = frozenset({
@@ -36,8 +40,8 @@ FOR_US = frozenset({
 })  # fmt: skip
 # but while a library is imported: code out of a text or of other code, and a library in C
 FOR_IMPORTS = frozenset({"exec", "compile", "function.__new__", "ctypes.dlopen"})
-# but for functions of libraries that keep it: warnings and classes look for their module
-FRAME, HANDING_ON = "sys._getframe", frozenset({"currentframe", "stack", "walk_stack", "<lambda>"})
+# but for the functions of Python's own library in `library_uses`
+FRAME = "sys._getframe"
 # of objects: frames, but for what prints a traceback, since they lead to our own objects, and a function's code
 READ, WRITTEN = "object.__getattr__", "object.__setattr__"
 DOORS_OF_OBJECTS = {READ: ("tb_frame", "gi_frame", "cr_frame", "ag_frame"), WRITTEN: ("__code__",)}
@@ -46,11 +50,10 @@ OUR_FOLDER = str(Path(__file__).parents[1])
 DOCTEST = str(Path(traceback.__file__).with_name("doctest.py"))
 OF_IMPORTS = "<frozen importlib"  # what Python calls the modules that import
 IMPORTING: CodeType = sys.modules["_frozen_importlib"]._find_and_load.__code__
-# of texts they make a class of nothing but names, a tree, and an annotation that nobody evaluates
-FROM_TEXTS = frozenset({
-    collections.namedtuple.__code__, ast.parse.__code__, typing.ForwardRef.__init__.__code__,
-})  # fmt: skip
-OF_DATACLASSES: CodeType = vars(dataclasses)["_process_class"].__code__
+STARTING, STARTED = threading.Thread.start.__code__, vars(threading.Thread)["_bootstrap_inner"].__code__
+OF_THREADS = vars(threading)
+STARTS = {name: OF_THREADS[name] for name in ("_start_new_thread", "_start_joinable_thread") if name in OF_THREADS}
+SET_PROFILE, SYS = sys.setprofile, sys
 Guard = Callable[[Collection[str], list[str] | None], None]
 
 _guard: Guard | None = None
@@ -70,7 +73,7 @@ def guard_watch(files: Collection[str], seen: list[str] | None) -> None:
 
 
 def _install() -> Guard:
-    own, printing = frozenset(_codes_of_ours()), (traceback.__file__, packages_folder())
+    own = _codes_of_ours()
     watched = NEVER | FOR_US | FOR_IMPORTS | {FRAME} | DOORS_OF_OBJECTS.keys()
     files_of_learners: set[str] = set()
     told: list[str] | None = None
@@ -83,13 +86,11 @@ def _install() -> Guard:
         if event in DOORS_OF_OBJECTS and arguments[1] not in DOORS_OF_OBJECTS[event]:
             return
         asks = True
-        try:
-            passes = may_pass(event, arguments, _caller())
-            by_doctest = not passes and _caller().f_code.co_filename == DOCTEST
-        finally:
-            asks = False
-        if not passes:
+        caller = _caller()
+        asks = False
+        if not may_pass(event, arguments, caller):
             name = f"object.{arguments[1]}" if event in DOORS_OF_OBJECTS else event
+            by_doctest = caller.f_code.co_filename == DOCTEST
             name = "doctest" if by_doctest else name if "." in name else f"builtins.{name}"
             told.append(name)
             raise ForbiddenCall(name)
@@ -97,12 +98,11 @@ def _install() -> Guard:
     def may_pass(event: str, arguments: Any, caller: FrameType) -> bool:
         code = caller.f_code
         if event in FOR_US:
-            return code in own
+            return any(code is each for each in own) or _hands_watch_on(event, caller)  # another's code may equal it
         if event == FRAME or event in FOR_IMPORTS:
-            may_make = _keeps_frame if event == FRAME else _makes_of_names
-            is_ours = code.co_filename.startswith(OUR_FOLDER) or may_make(caller)
+            is_ours = code.co_filename.startswith(OUR_FOLDER) or may_use(event, caller)
             return is_ours or (_is_import(caller, files_of_learners) and _is_of_file(event, arguments, code))
-        return event == READ and code.co_filename.startswith(printing)
+        return event == READ and (code.co_filename.startswith(OUR_FOLDER) or may_use(event, caller))
 
     def guard(files: Collection[str], seen: list[str] | None) -> None:
         nonlocal told, asks
@@ -133,32 +133,26 @@ def _is_of_file(event: str, arguments: Any, code: CodeType) -> bool:
         return True
     if event == "compile":
         source, path = arguments
-        return type(source) is bytes and Path(path).is_file() and source == Path(path).read_bytes()
+        return type(source) is bytes and type(path) is str and source == _bytes_of(path)
     return event == "exec" and arguments[0].co_filename != "<string>"
 
 
-def _keeps_frame(caller: FrameType) -> bool:
-    """Return True if a library's function asks for a frame itself, and hands it to nobody outside of its file."""
-    code, asker = caller.f_code, caller.f_back
-    is_asked = "_getframe" in code.co_names and code.co_filename.startswith(library_folders())
-    return is_asked and (
-        code.co_name not in HANDING_ON or (asker is not None and asker.f_code.co_filename == code.co_filename)
-    )
+def _bytes_of(path: str) -> bytes | None:
+    try:
+        with OPEN(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
 
 
-def _makes_of_names(caller: FrameType) -> bool:
-    """Return True for a text that a library has put together, where nothing but names comes from elsewhere."""
-    frame: FrameType | None = caller
-    while frame is not None and frame.f_code.co_filename == dataclasses.__file__:
-        if frame.f_code is OF_DATACLASSES:
-            fields = frame.f_locals["fields"].values()
-            return all(type(each) is dataclasses.Field and _is_name(each.name) for each in fields)
-        frame = frame.f_back
-    return caller.f_code in FROM_TEXTS
-
-
-def _is_name(name: object) -> bool:
-    return type(name) is str and name.isidentifier()  # a kind of `str` could write another text
+def _hands_watch_on(event: str, caller: FrameType) -> bool:
+    """Return True for a thread that starts, by `Thread` as it always was, with the profiler that `watch` has set."""
+    code = caller.f_code
+    if code is STARTING:
+        is_start = event.startswith("_thread.")
+        return is_start and all(OF_THREADS.get(name) is start for name, start in STARTS.items())
+    is_profiler = code is STARTED and event == "sys.setprofile" and type(OF_THREADS["_profile_hook"]) is SEALED
+    return is_profiler and OF_THREADS["_sys"] is SYS and vars(SYS)["setprofile"] is SET_PROFILE
 
 
 def _codes_below(caller: FrameType) -> Iterator[CodeType]:
@@ -180,11 +174,5 @@ def _caller() -> FrameType:
 
 
 def _codes_of_ours() -> list[CodeType]:
-    functions: list[Any] = [
-        watch.__wrapped__,  # type: ignore[attr-defined]
-        CallRecord.__enter__,
-        CallRecord.__exit__,
-        threading.Thread.start,
-        threading.Thread._bootstrap_inner,  # type: ignore[attr-defined]
-    ]
-    return [function.__code__ for function in functions]
+    entered = [watch.__enter__, watch.__exit__, CallRecord.__enter__, CallRecord.__exit__]
+    return [function.__code__ for function in (*entered, begin_monitoring, end_monitoring)]

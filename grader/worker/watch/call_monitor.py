@@ -7,14 +7,15 @@ the whole process: in any thread, in traced code, in whatever mode.
 
 from __future__ import annotations
 
+import builtins
+import functools
 import gc
 import re
 import sys
 import threading
 import warnings
-from _lsprof import Profiler
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -22,7 +23,15 @@ from typing import Any
 
 from grader.worker.watch.cut_off import cut_off
 
-TYPE_OF = type  # a learner may put another in its place
+# A learner may put others in their places, and what the profiler calls is seen by nobody.
+__builtins__ = dict(vars(builtins))  # type: ignore[assignment]
+SET_PROFILE, GET_PROFILE, SET_IN_THREADS, GET_IN_THREADS = (
+    sys.setprofile, sys.getprofile, threading.setprofile, threading.getprofile
+)  # fmt: skip
+TYPE_OF = type
+COLLECTS, COLLECT_NOTHING, COLLECT = gc.isenabled, gc.disable, gc.enable
+# calls a function in C and leads nobody to it: for where `threading` keeps it, anybody reads it
+SEALED: Any = functools._lru_cache_wrapper
 CO_OPTIMIZED = 1  # of a code object: a function's; `inspect` has it, and takes 11 ms to import
 AUTOGRAD = "autograd"
 PACKED_WITH = (  # attributes of a tensor
@@ -41,41 +50,42 @@ class ForbiddenCall(BaseException):
 
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_BETWEEN_WORDS = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=[0-9])")
 # of numpy, which its own mean, stack and expand_dims call: they turn axis -1 into a number, and compute nothing
 AXIS_HELPERS = frozenset({"normalize_axis_index", "normalize_axis_tuple"})
 COMPUTING = ("random.py", "statistics.py")  # of Python's own library
 
 
-@cut_off(re=re, _CAMEL=_CAMEL)
+@cut_off(_CAMEL=_CAMEL, _BETWEEN_WORDS=_BETWEEN_WORDS)
 def _words(name: str) -> str:
     """Write `LogSoftmax` and `_log_softmax` alike, as `_log_softmax_`."""
-    return re.sub(r"[^a-z0-9]+|(?<=[a-z])(?=[0-9])", "_", f"_{_CAMEL.sub('_', name).lower()}_")
+    return _BETWEEN_WORDS.sub("_", f"_{_CAMEL.sub('_', name).lower()}_")
 
 
 @cut_off(AXIS_HELPERS=AXIS_HELPERS)
-def _turns_an_axis(name: str) -> bool:
+def turns_an_axis(name: str) -> bool:
     return name.partition(" ")[0].partition(".")[0] in AXIS_HELPERS
 
 
 @cut_off(_words=_words)
-def _entry_in(text: str, forbids: tuple[str, ...]) -> str | None:
+def entry_in(text: str, forbids: tuple[str, ...]) -> str | None:
     words = _words(text)
     return next((entry for entry in forbids if _words(entry) in words), None)
 
 
 @lru_cache(maxsize=4096)  # an exercise calls the same few dozen functions again and again
-@cut_off(_turns_an_axis=_turns_an_axis, _entry_in=_entry_in)
+@cut_off(turns_an_axis=turns_an_axis, entry_in=entry_in)
 def matches(name: str, forbids: tuple[str, ...]) -> str | None:
     """Return the entry of *forbids* that *name* contains as whole words.
 
     `aten::_masked_softmax` and `LogSoftmax.forward` belong to `softmax`; `softmax` does not belong to `max`.
     """
-    return None if _turns_an_axis(name) else _entry_in(name, forbids)
+    return None if turns_an_axis(name) else entry_in(name, forbids)
 
 
 @lru_cache(maxsize=4096)
-@cut_off(Path=Path, AUTOGRAD=AUTOGRAD)
-def _name_of(code: CodeType, folders: tuple[str, ...]) -> str:
+@cut_off(AUTOGRAD=AUTOGRAD)
+def name_of(code: CodeType, folders: tuple[str, ...]) -> str:
     """Return the name of a library's function and of the modules it lies in: `torch.optim` may be what is forbidden.
 
     The package of autograd has `no_grad`, too: `refuse_graph` refuses what it does.
@@ -84,124 +94,77 @@ def _name_of(code: CodeType, folders: tuple[str, ...]) -> str:
         folders: Where the libraries lie.
     """
     folder = next(folder for folder in folders if code.co_filename.startswith(folder))
-    path = Path(code.co_filename.removeprefix(folder))
-    around = (name for name in path.parts[1:-1] if name != AUTOGRAD)
-    return " 0 ".join([code.co_qualname, path.stem, *around])  # the number keeps the words of two names apart
+    path = code.co_filename.removeprefix(folder).replace("\\", "/")  # no `Path`: methods of its may be others by now
+    *around, file = path.strip("/").split("/")
+    names = [code.co_qualname, file.removesuffix(".py"), *(name for name in around if name != AUTOGRAD)]
+    return " 0 ".join(names)  # the number keeps the words of two names apart
 
 
 _ENTRIES: dict[tuple[str, ...], dict[str | CodeType, str | None]] = {}  # what `matches` finds, by name or code
 
 
-@contextmanager
-def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
-    """Within this context, raise ForbiddenCall where one of *forbids* is called, and append it to *seen*."""
+class watch:  # noqa: N801  used as a function
+    """Within this context, raise ForbiddenCall where one of *forbids* is called, and append it to *seen*.
 
+    No `contextmanager`: what that gives is an object of Python's own, whose methods a learner may have replaced.
+    """
+
+    def __init__(self, forbids: tuple[str, ...], seen: list[str]) -> None:
+        self._profile = _make_profiler(forbids, seen)
+        self._in_threads = SEALED(self._profile, 0, False, None)
+
+    def __enter__(self) -> None:
+        self._before = GET_PROFILE(), GET_IN_THREADS()
+        SET_IN_THREADS(self._in_threads)
+        SET_PROFILE(self._profile)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        # Python takes away a profiler that cannot be called: no frame was left
+        is_ended = GET_PROFILE() is not self._profile
+        before, before_in_threads = self._before
+        SET_PROFILE(before)
+        SET_IN_THREADS(before_in_threads)
+        if is_ended and kind is None:
+            raise RecursionError("maximum recursion depth exceeded, so nobody saw what was called after that")
+
+
+def _make_profiler(forbids: tuple[str, ...], seen: list[str]) -> Callable[[FrameType, str, Any], None]:
     # Of what is in these nothing is made while it is looked up, so nothing can be collected: what the learner's code
     # does then, where a generator ends, is not watched.
     known = _ENTRIES.setdefault(forbids, {})
     folders, watched = library_folders(), watched_places()
     decimal, unicode = _namesakes()
 
-    @cut_off(gc=gc, matches=matches, _name_of=_name_of)
     def look_up(key: str | CodeType) -> str | None:
-        collects = gc.isenabled()
-        gc.disable()
+        if TYPE_OF(key) is not str and TYPE_OF(key) is not CodeType:  # what equals another name would answer for it
+            raise ForbiddenCall("sys.getprofile")
+        collects = COLLECTS()
+        COLLECT_NOTHING()
         try:
-            known[key] = matches(key if isinstance(key, str) else _name_of(key, folders), forbids)
+            known[key] = matches(key if isinstance(key, str) else name_of(key, folders), forbids)
         finally:
             if collects:
-                gc.enable()
+                COLLECT()
         return known[key]
 
-    @cut_off(ForbiddenCall=ForbiddenCall, TYPE_OF=TYPE_OF)
     def refuse(key: str | CodeType, owner: object = None) -> None:
         entry = known[key] if key in known else look_up(key)
         if entry is not None and TYPE_OF(owner) is not decimal and owner is not unicode:
             seen.append(entry)
             raise ForbiddenCall(entry)
 
-    @cut_off(CO_OPTIMIZED=CO_OPTIMIZED)
     def profile(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call":
             refuse(called.__name__, called.__self__)
         elif event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and frame.f_code.co_filename.startswith(watched):
             refuse(frame.f_code)
 
-    before, before_in_threads = sys.getprofile(), threading.getprofile()
-    sys.setprofile(profile)
-    threading.setprofile(profile)
-    try:
-        yield
-        if sys.getprofile() is not profile:  # Python takes away a profiler that cannot be called: no frame was left
-            raise RecursionError("maximum recursion depth exceeded, so nobody saw what was called after that")
-    finally:
-        sys.setprofile(before)
-        threading.setprofile(before_in_threads)
+    return profile
 
 
-def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[Any]:
-    """Return a context in which torch records no graph, and may keep no tensor for one, where autograd is forbidden.
-
-    The nodes of a graph can be called one by one, without a function that has a name.
-    """
-    if AUTOGRAD not in forbids or "torch" not in sys.modules:
-        return nullcontext()
-    import torch
-
-    refuse = refuse_autograd(seen)
-    stack = ExitStack()
-    stack.enter_context(torch.autograd.graph.saved_tensors_hooks(refuse, refuse))
-    stack.enter_context(torch.inference_mode())
-    return stack
-
-
-def refuse_autograd(seen: list[str]) -> Callable[[Any], Any]:
-    """Return a hook of saved tensors that refuses what autograd does with one, and tells it in *seen*."""
-
-    @cut_off(AUTOGRAD=AUTOGRAD, ForbiddenCall=ForbiddenCall)
-    def refuse(_tensor: Any) -> Any:
-        seen.append(AUTOGRAD)
-        raise ForbiddenCall(AUTOGRAD)
-
-    return refuse
-
-
-def _is_watched(code: CodeType) -> bool:
-    """Return True for a library's function. The body of a module or class, which an import runs, is given nothing."""
-    return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(watched_places())
-
-
-class CallRecord:
-    """Notes what is called in its context, in this thread, and refuses nothing.
-
-    No Python runs for each call, as it does for `watch`: a call takes a third less time.
-
-    Attributes:
-        refused: What else refused meanwhile.
-    """
-
-    def __init__(self) -> None:
-        self._profiler = Profiler(subcalls=False, builtins=True)
-        self.refused: list[str] = []
-
-    def __enter__(self) -> None:
-        self._profiler.enable()
-
-    def __exit__(self, *_: object) -> None:
-        self._profiler.disable()
-
-    def may_hold(self, forbids: tuple[str, ...]) -> bool:
-        """Return False if `watch` would have refused none of the calls; it decides about the others."""
-        if self.refused:
-            return True
-        called = [entry.code for entry in self._profiler.getstats()]
-        names = [
-            code if isinstance(code, str) else _name_of(code, library_folders())
-            for code in called
-            if isinstance(code, str) or _is_watched(code)
-        ]
-        text = "\n0\n".join(name for name in names if not _turns_an_axis(name))  # the number keeps their words apart
-        return _entry_in(text, forbids) is not None
+def is_watched() -> bool:
+    """Return True within `watch`."""
+    return GET_PROFILE() is not None
 
 
 class CallBlocker:

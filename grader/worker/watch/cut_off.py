@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+OF_PYTHON = dict(vars(builtins))  # before any code of a learner's ran, who may put others in their places
 
 
 def cut_off(**names: Any) -> Callable[[Function], Function]:
@@ -19,7 +20,8 @@ def cut_off(**names: Any) -> Callable[[Function], Function]:
 
     def decorate(function: Function) -> Function:
         made: Any = function
-        bare = FunctionType(made.__code__, {"__builtins__": builtins, **names}, made.__name__, closure=made.__closure__)
+        around = {"__builtins__": dict(OF_PYTHON), **names}
+        bare = FunctionType(made.__code__, around, made.__name__, closure=made.__closure__)
         bare.__defaults__, bare.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
         vars(bare).update(vars(made))
         return bare  # type: ignore[return-value]

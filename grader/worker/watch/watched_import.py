@@ -11,12 +11,12 @@ import __future__
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
-from grader.worker.watch.call_monitor import AUTOGRAD, ForbiddenCall, refuse_autograd, watch
+from grader.worker.watch.call_monitor import AUTOGRAD, ForbiddenCall, is_watched, watch
 from grader.worker.watch.cut_off import cut_off
+from grader.worker.watch.graph import graph_at_start, refuse_autograd
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 Place = tuple[str, int]  # a file, a line
@@ -81,16 +81,22 @@ def _future_flags(tree: ast.Module) -> int:
     return sum({*found})
 
 
-@contextmanager
-def _watched(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
+class _watched:  # noqa: N801  used as a function
     """Refuse forbidden calls, and that torch goes back along a graph, whoever calls that: it asks for what it saved."""
-    # the last: of another file that is imported
-    if AUTOGRAD not in forbids or "torch" not in sys.modules or sys.getprofile():
-        with watch(forbids, seen):
-            yield
-        return
-    import torch
 
-    keep = cut_off()(lambda tensor: tensor)
-    with torch.autograd.graph.saved_tensors_hooks(keep, refuse_autograd(seen)), watch(forbids, seen):
-        yield
+    def __init__(self, forbids: tuple[str, ...], seen: list[str]) -> None:
+        # the last: of another file that is imported
+        self._keeps_none = AUTOGRAD in forbids and "torch" in sys.modules and not is_watched()
+        self._seen, self._watch = seen, watch(forbids, seen)
+
+    def __enter__(self) -> None:
+        if self._keeps_none:
+            graph_at_start()[0](cut_off()(lambda tensor: tensor), refuse_autograd(self._seen))
+        self._watch.__enter__()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            self._watch.__exit__(kind)
+        finally:
+            if self._keeps_none:
+                graph_at_start()[1]()

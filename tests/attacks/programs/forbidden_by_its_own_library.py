@@ -2,7 +2,7 @@
 tries = "to register kernels of its own, which take our refusal away"
 entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson"
 lesson = "softmax"
-state = "graded"
+state = "would-not-import"
 score = 1.0
 mistake = "forbidden-call"
 """
