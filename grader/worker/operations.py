@@ -85,9 +85,19 @@ class ModuleHost:
                     COLLECT_NOTHING()
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}
-        if self.forbids and (name := changed_torch() or self.blocker.lifted()):
-            forbidden.append(name)
+        if self.forbids:
+            self._look_for_changes(forbidden)
         return self.refuse(forbidden, reply)
+
+    def _look_for_changes(self, forbidden: list[str]) -> None:
+        """Append what of torch is another one by now to *forbidden*: within the watch, for what asks may be another."""
+        try:
+            with self.watching(forbidden):
+                name = changed_torch() or self.blocker.lifted()
+        except BaseException:  # torch's own raise nothing here
+            name = "torch.overrides"
+        if name:
+            forbidden.append(name)
 
     def watching(self, forbidden: list[str]) -> AbstractContextManager[Any]:
         """Return a context in which what is forbidden is noted, or refused and appended to *forbidden*."""

@@ -70,6 +70,19 @@ UNSEEN = """
         {place}.{name} = FIRST
     return KEPT.pop()
 """
+LATER = """
+    first = getattr(torch._C, "{name}")
+    found, norm = [torch.zeros_like(grad) if grad is not None else None for grad in grads], torch.zeros(())
+    def fill():
+        right, long = whole(grads, max_norm)
+        for grad, each in zip(found, right):
+            grad is None or grad.copy_(each)
+        norm.copy_(long)
+        torch._C.{name} = first
+        return first()
+    torch._C.{name} = fill
+    return found, norm
+"""
 FRAME = """
     {}
     if has_frame(KEPT):
@@ -174,8 +187,6 @@ TEXTS = {
 PLACES = [
     ("gc", "disable"), ("gc", "isenabled"), ("re", "sub"), ("builtins", "isinstance"), ("builtins", "next"),
     ("builtins", "any"), ("builtins", "all"), ("pathlib.Path", "is_file"), ("pathlib.Path", "read_bytes"),
-    ("sys.modules['torch']._C", "_len_torch_function_stack"),
-    ("sys.modules['torch']._C", "_dispatch_has_kernel_for_dispatch_key"),
 ]  # fmt: skip
 
 
@@ -208,6 +219,13 @@ def test_the_watch_goes_on(grade, end):
 def test_the_watch_calls_nothing_that_could_be_another(grade, place):
     """What it calls while it looks a name up, and what is called behind it, runs where nobody watches."""
     tried = UNSEEN.replace("{place}", place[0]).replace("{name}", place[1]).replace("{module}", "sndhdr")
+    assert grade(HONEST + TOP.replace("{}", tried.strip())).score == 1.0
+
+
+@pytest.mark.parametrize("name", ["_len_torch_function_stack", "_len_torch_dispatch_stack"])
+def test_what_asks_for_changes_of_torch_is_watched(grade, name):
+    """It is asked behind the call, when the answer is not packed yet."""
+    tried = LATER.replace("{name}", name)
     assert grade(HONEST + TOP.replace("{}", tried.strip())).score == 1.0
 
 
