@@ -1,7 +1,8 @@
 """Let in who has the link, from this machine's own pages; refuse everything else before a page is made.
 
 Other programs, other users of the machine and other sites' pages in the same browser can all reach a local port. A
-request must name this server as its host, come from no other origin, and carry the cookie that a link gave. Other
+request must name this server as its host, come from no other origin, and carry the cookie that a link gave. Until that
+is known it is searched for our own names alone: what reads all cookies takes seconds for one that is made for it. Other
 users can read a link in the list of processes, where it opens the browser: on Linux nothing is answered to them.
 """
 
@@ -9,12 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,6 +27,7 @@ MAX_BODY_BYTES = 300_000  # a learner's file has at most 250,000
 BODY_SECONDS = 2.0  # for the body of a request that is refused
 CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENS = "0A"  # as Linux writes it
+KEY = re.compile(rb"(?:^|&)key=([\w-]*)", re.ASCII)  # of a link
 UNREAD = (HTTPStatus.LENGTH_REQUIRED, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)  # their bodies
 MAX_LINKS = 100  # not used yet
 AGAIN = "`{0}` was started again: open the link that it printed, then load this page again."
@@ -47,6 +51,7 @@ class Keys:
 
     def __init__(self, port: int) -> None:
         self.cookie, self._secret = f"selfattend-{port}", secrets.token_urlsafe(32)
+        self._cookies = re.compile(rf"(?:^|;) *{self.cookie}=([\w-]*) *(?=;|$)", re.ASCII)
         self._links: list[str] = []
 
     def make_link(self) -> str:
@@ -66,8 +71,13 @@ class Keys:
         self._links.remove(key)
         return True
 
-    def fits(self, cookie: str) -> bool:
-        return secrets.compare_digest(cookie.encode(), self._secret.encode())
+    def fits(self, cookies: Iterable[str]) -> bool:
+        """Return True if the secret is among the cookies of our name."""
+        return any([secrets.compare_digest(cookie.encode(), self._secret.encode()) for cookie in cookies])
+
+    def cookies(self, headers: Headers) -> list[str]:
+        """Return the cookies of our name, and look at no other."""
+        return [one for line in headers.getlist("cookie") for one in self._cookies.findall(line)]
 
     def give(self, response: Response) -> None:
         # "lax": the link may be opened from another page, as that of a terminal in the browser
@@ -113,7 +123,8 @@ class Guard:
         return self._ask_for_key(request)
 
     def _ask_for_key(self, request: Request) -> Response | None:
-        key, known = request.query_params.get("key"), self._keys.fits(request.cookies.get(self._keys.cookie, ""))
+        found, cookies = KEY.search(request.scope["query_string"]), self._keys.cookies(request.headers)
+        key, known = found and found[1].decode(), self._keys.fits(cookies)
         # of those alone who could come in: to find out takes long where there are many connections
         if (known or (key is not None and self._keys.opens(key))) and _is_another_users(request):
             return PlainTextResponse("Another user of this machine may not ask this server.", 403)
@@ -121,7 +132,7 @@ class Guard:
             response = RedirectResponse(f"/{request.url.path.lstrip('/')}", 303)
             self._keys.give(response)
             return response
-        says = AGAIN if self._keys.cookie in request.cookies else LINK
+        says = AGAIN if cookies else LINK
         return None if known else PlainTextResponse(says.format(self._command), 403)
 
 

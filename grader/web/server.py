@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import re
 import socket
 import threading
 import zlib
@@ -25,21 +26,33 @@ from grader.web.site import Site
 ADDRESS = "127.0.0.1"
 SECONDS_TO_END = 2
 FIRST_PORT, PORTS = 20_000, 10_000  # below those that systems give to outgoing connections
+MAX_HEAD_BYTES = 16 << 10  # of a request
+HEAD_ENDS = re.compile(rb"\n\r?\n")
+UNFIT = re.compile(rb"[\0\v\f]|\r(?!\n)")  # for a head; h11 refuses each, behind n blanks in n * n steps
 MAX_CONNECTIONS = 128  # open at once, four for each page that follows a lesson; a process may often have 1024 files
 
 
 class _Requests(h11.Connection):
     """What one connection says. Behind the head of a request whose body comes in chunks nothing is read.
 
-    To take chunks of one byte apart costs the server a hundred times what it costs to send them.
+    To take chunks of one byte apart costs the server a hundred times what it costs to send them. A head that would be
+    dear to take apart is refused before.
     """
 
     chunked = False
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        if self.their_state is h11.IDLE and _is_dear(self.trailing_data[0]):
+            raise h11.RemoteProtocolError("this is no head of a request")
         event = h11.NEED_DATA if self.chunked else super().next_event()
         self.chunked |= isinstance(event, h11.Request) and b"transfer-encoding" in dict(event.headers)
         return event
+
+
+def _is_dear(waiting: bytes) -> bool:
+    """Return True if a head has come that is long, or holds a sign that none may; of half a head h11 takes no more."""
+    ends = HEAD_ENDS.search(waiting)
+    return ends is not None and (ends.end() > MAX_HEAD_BYTES or bool(UNFIT.search(waiting, 0, ends.end())))
 
 
 class _BoundedProtocol(H11Protocol):
