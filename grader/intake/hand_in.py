@@ -30,6 +30,7 @@ from grader.intake.limits import (
     MAX_FILES,
     MAX_HAND_IN_BYTES,
     MAX_UNPACKED_BYTES,
+    in_reading_order,
     is_archive,
     is_artefact,
     is_noise,
@@ -38,7 +39,6 @@ from grader.intake.limits import (
     kind_of,
     limit_for,
     plain_name,
-    reading_order,
     why_too_long,
 )
 from grader.intake.name_patterns import JUDGED
@@ -66,6 +66,7 @@ class HandIn:
     when: float | None = None
     bytes_left: int = MAX_HAND_IN_BYTES
     unpacked_left: int = MAX_UNPACKED_BYTES
+    reading: str = ""  # what of it is read now
 
     @property
     def digest(self) -> str:
@@ -119,7 +120,8 @@ class HandIn:
         """Count what is unpacked, kept or not. Raises HandInFull if that is too much."""
         self.unpacked_left -= size
         if self.unpacked_left < 0:
-            raise HandInFull(f"A part was left out: its archives hold more than {MAX_UNPACKED_BYTES >> 20} MB.")
+            what = f"{self.reading} and what comes after it were left out" if self.reading else "A part was left out"
+            raise HandInFull(f"{what}: its archives hold more than {MAX_UNPACKED_BYTES >> 20} MB.")
 
     @contextmanager
     def takes_the_blame(self, source: str) -> Iterator[None]:
@@ -230,7 +232,7 @@ def _read_whole(learner: Learner, hand_in: HandIn) -> None:
 
 def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
     """Read a hand-in of several files or folders, each of which may be unreadable without harm to the others."""
-    for entry in sorted(entries, key=lambda one: reading_order(one.file)):
+    for entry in in_reading_order(entries, lambda one: one.file, lambda one: _size(one.path, one.inside)):
         try:
             path = entry.own_path()
             if entry.inside.endswith("/") or (not entry.inside and path.is_dir()):
@@ -244,10 +246,11 @@ def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
 def _read_folder(path: Path, inside: str, hand_in: HandIn) -> None:
     """Read the folder at *path*, or *inside* the archive there. Raises OSError if it cannot be listed."""
     if not inside:
-        for file, name in sorted(_walk(path, hand_in), key=lambda one: reading_order(one[1])):
+        for file, name in in_reading_order(_walk(path, hand_in), lambda one: one[1], lambda one: _size(one[0])):
             _read_one(file, "", name, hand_in)
         return
-    for number, member in enumerate(sorted(open_class(path).below(inside), key=reading_order)):
+    members = in_reading_order(open_class(path).below(inside), str, lambda one: _size(path, one))
+    for number, member in enumerate(members):
         if number >= MAX_ENTRIES:
             hand_in.note(f"Only the first {MAX_ENTRIES} files were looked at.")
             return
@@ -256,8 +259,16 @@ def _read_folder(path: Path, inside: str, hand_in: HandIn) -> None:
             _read_one(path, member, name, hand_in)
 
 
+def _size(path: Path, inside: str = "") -> int:
+    """Return how large an archive is; 0 if that is not known."""
+    with suppress(OSError, ArchiveError, KeyError):
+        return open_class(path).members[inside].file_size if inside else path.lstat().st_size
+    return 0
+
+
 def _read_one(path: Path, inside: str, name: str, hand_in: HandIn) -> None:
     """Read one of several files. Raises HandInFull."""
+    hand_in.reading = name
     if inside:
         hand_in.spend(bytes_read(open_class(path).members[inside], limit_for(name)))
     try:
@@ -294,6 +305,7 @@ def _members(file: BinaryIO, name: str, hand_in: HandIn) -> Iterator[tuple[str, 
 
 def _read_inner(name: str, content: bytes, hand_in: HandIn) -> None:
     """Read the files of an archive that lay in another. Raises HandInFull."""
+    outer, hand_in.reading = hand_in.reading, name
     try:
         for member, inner in _members(io.BytesIO(content), name, hand_in):
             if is_archive(member):
@@ -302,6 +314,7 @@ def _read_inner(name: str, content: bytes, hand_in: HandIn) -> None:
                 hand_in.keep(f"{name}/{member}", inner)
     except ArchiveError as error:
         hand_in.note(f"{name}: {error}")
+    hand_in.reading = outer
 
 
 def _walk(folder: Path, hand_in: HandIn) -> Iterator[tuple[Path, str]]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
 from grader.submission import ARTEFACT_SUFFIX, MAX_ARTEFACT_BYTES, MAX_BYTES
+
+T = TypeVar("T")
 
 TEXT = ".txt"  # added by mail programs and forms that take no .py
 SOURCE_SUFFIXES = (".py", ".ipynb", f".py{TEXT}", f".ipynb{TEXT}")
@@ -21,6 +26,7 @@ LIBRARY_FOLDERS = frozenset({"site-packages", "venv", "env", "node_modules"})  #
 MAX_ENTRIES = 20_000  # looked at in one hand-in
 MAX_FILES = 500  # kept of one hand-in
 MAX_HAND_IN_BYTES = 64 << 20  # kept of one hand-in
+MAX_EARLY_WEIGHTS = 4  # read before archives, which may hold sources: of all that is kept they take half
 MAX_NOTEBOOK_BYTES = 32 << 20  # pictures are stored in notebooks
 MAX_ARCHIVE_BYTES = 256 << 20  # of an archive itself, and of what a .tar.gz unpacks to
 MAX_UNPACKED_BYTES = 256 << 20  # of all archives of one hand-in, kept or not
@@ -63,9 +69,29 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(ARCHIVE_SUFFIXES)
 
 
-def reading_order(name: str) -> tuple[bool, bool]:
-    """Sort files so that nothing large pushes a source out: sources first, then archives, which may hold some."""
-    return is_artefact(name), is_archive(name)
+def in_reading_order(files: Iterable[T], name_of: Callable[[T], str], size_of: Callable[[T], int]) -> list[T]:
+    """Sort files so that nothing large pushes out what is judged: sources, weights, then archives, the smallest first.
+
+    Of weights those go first that are called as a source is, then those beside one; the others after
+    MAX_EARLY_WEIGHTS go behind the archives.
+    """
+    listed = list(files)
+    names = list(map(name_of, listed))
+    sources = [name for name in names if is_source(name)]
+    stems, folders = set(map(_stem, sources)), set(map(_folder, sources))
+    weights = [place for place, name in enumerate(names) if is_artefact(name)]
+    weights.sort(key=lambda place: (_stem(names[place]) not in stems, _folder(names[place]) not in folders))
+    ranks = {place: (1 if number < MAX_EARLY_WEIGHTS else 3, number) for number, place in enumerate(weights)}
+    ranks |= {place: (2, size_of(listed[place])) for place, name in enumerate(names) if is_archive(name)}
+    return [listed[place] for place in sorted(range(len(names)), key=lambda place: ranks.get(place, (0, 0)))]
+
+
+def _stem(path: str) -> str:
+    return path.removesuffix(suffix_of(path))
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def is_read(name: str) -> bool:

@@ -10,6 +10,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any, BinaryIO
 
 from grader.intake.formats.zip_member import (
@@ -19,11 +20,21 @@ from grader.intake.formats.zip_member import (
     ArchiveError,
     Note,
     Spend,
+    by_depth,
     is_own,
     parts_of,
     why_refused,
 )
-from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_ENTRIES, MAX_HAND_IN_BYTES, is_read, limit_for, reading_order
+from grader.intake.limits import (
+    MAX_ARCHIVE_BYTES,
+    MAX_ENTRIES,
+    MAX_HAND_IN_BYTES,
+    in_reading_order,
+    is_archive,
+    is_read,
+    is_source,
+    limit_for,
+)
 
 BLOCK = 512
 PACKED_AT_ONCE = 8 << 10  # copied for each member that begins in it
@@ -34,7 +45,11 @@ FILES = (b"0", b"\0", b"7")
 FOLDER, LONG_NAME, LONG_LINK, EXTENDED, FOR_ALL, SPARSE = b"5", b"L", b"K", b"x", b"g", b"S"
 LINKS = (b"1", b"2")
 ODD_TYPES = {**dict.fromkeys(LINKS, "it is a link"), SPARSE: "it is stored with holes"}
+TOO_LARGE = "{} was left out: the hand-in is too large."
 NO_TAR = "The archive is damaged, or it is no .tar or .tar.gz"
+
+
+_Droppable = tuple[int, int, str]  # how dispensable and how large a file is, both below zero, and its path
 
 
 @dataclass
@@ -47,7 +62,7 @@ class _Member:
 
 
 def read_tar(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each Python file, notebook and archive: in `reading_order`, nearest the top first.
+    """Yield name and content of each Python file, notebook and archive, and of weights: in reading order.
 
     *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
     """
@@ -55,7 +70,7 @@ def read_tar(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
         found = _read_files(_Stream(file, spend), note)
     except (EOFError, zlib.error) as error:
         raise ArchiveError(f"{NO_TAR}: {error}.") from error
-    yield from sorted(found.items(), key=lambda one: (reading_order(one[0]), one[0].count("/"), one[0]))
+    yield from in_reading_order(by_depth(found), lambda one: one[0], lambda one: len(one[1]))
 
 
 class _Gunzip(io.RawIOBase):
@@ -135,6 +150,7 @@ class _Stream:
 
 def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
+    heap: list[_Droppable] = []
     bytes_left, seen = MAX_HAND_IN_BYTES, 0
     for member in _members(stream):
         path = "/".join(parts_of(member.name))
@@ -145,15 +161,35 @@ def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
         wanted = own and is_read(path) and _is_readable(member, note)
         if own and not path and member.type in FILES:
             note(NAMELESS)
-        content = stream.take(member.size, min(limit_for(path), bytes_left + 1) if wanted else 0)
+        limit = limit_for(path) if wanted else 0
+        bytes_left += _make_room(files, heap, path, min(member.size, limit) - bytes_left, note)
+        content = stream.take(member.size, min(limit, bytes_left + 1) if wanted else 0)
         if wanted and len(content) <= bytes_left:
             if path in files:
                 note(TWICE.format(path))
             files[path] = content
             bytes_left -= len(content)
+            heappush(heap, (-_dispensable(path), -len(content), path))
         elif wanted:
-            note(f"{path} was left out: the hand-in is too large.")
+            note(TOO_LARGE.format(path))
     return files
+
+
+def _make_room(files: dict[str, bytes], heap: list[_Droppable], path: str, lacking: int, note: Note) -> int:
+    """Drop what may rather be lacking than this file, the largest first, and return how many bytes that gives."""
+    given = 0
+    while given < lacking and heap and -heap[0][0] > _dispensable(path):
+        _, size, dropped = heappop(heap)
+        if len(files.get(dropped, b"")) == -size:  # or a later one of its name stands there
+            del files[dropped]
+            given -= size
+            note(TOO_LARGE.format(dropped))
+    return given
+
+
+def _dispensable(path: str) -> int:
+    """Return 0 for a source, 1 for weights, 2 for an archive."""
+    return 2 if is_archive(path) else int(not is_source(path))
 
 
 def _is_readable(member: _Member, note: Note) -> bool:

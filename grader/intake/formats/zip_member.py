@@ -10,19 +10,21 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import BinaryIO, TypeVar
 
 from grader.intake.limits import (
     LIBRARY_FOLDERS,
     MAX_ENTRIES,
     MAX_HAND_IN_BYTES,
+    in_reading_order,
     is_noise,
     is_read,
     limit_for,
-    reading_order,
     why_too_long,
 )
+
+T = TypeVar("T")
 
 ENCRYPTED, UTF8 = 0x1, 0x800
 CHUNK_BYTES = 1 << 16  # unpacks to a thousand times as much at most, and never to more than asked for
@@ -52,7 +54,7 @@ class ArchiveError(Exception):
 
 
 def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each Python file and notebook, nearest the top first, of archives, and of weights.
+    """Yield name and content of each Python file and notebook, of weights and archives: in reading order.
 
     *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
     """
@@ -67,7 +69,7 @@ def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
     if any(not name for name, _ in own):
         note(NAMELESS)
     last, twice = last_of_each(wanted)
-    for name, info in sorted(last.items(), key=lambda one: (reading_order(one[0]), one[0].count("/"), one[0])):
+    for name, info in in_reading_order(by_depth(last), lambda one: one[0], lambda one: one[1].file_size):
         limit = min(limit_for(name), MAX_HAND_IN_BYTES + 1)
         spend(SLOWER_THAN_TAR * bytes_read(info, limit))
         content = read_member(file, info, limit, note)
@@ -120,6 +122,11 @@ def last_of_each(
             twice.add(path)
         last[path] = info
     return last, twice
+
+
+def by_depth(members: Mapping[str, T]) -> list[tuple[str, T]]:
+    """Sort members by name, those nearest the top first."""
+    return sorted(members.items(), key=lambda one: (one[0].count("/"), one[0]))
 
 
 def member_name(info: zipfile.ZipInfo) -> str:
