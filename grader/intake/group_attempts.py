@@ -91,7 +91,7 @@ def _find_owners(learners: Sequence[Learner], roster: Roster) -> tuple[list[Lear
         is_other = person and person is not known
         if person and is_other and (known or person.id in addressed or _is_contradicted(one, person, roster, named)):
             notes = (*one.notes, OF_ANOTHER.format(id=one.id))
-            one, person = replace(one, id=one.first.address or one.name, notes=notes), None
+            one, person = replace(one, id=one.first.address or one.name or f"{one.id} ?", notes=notes), None
         noted.append(one)
         found.append(known or person)
     return noted, found

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grader.errors import SubmissionError
 from grader.intake.formats.class_zip import open_class
 from grader.intake.limits import suffix_of
 
@@ -110,6 +111,12 @@ class Learner:
     account: str = ""
     submitted: float | None = None  # orders hand-ins of one person, as the entries' does
     when: float | None = None  # it was handed in, in seconds since 1970; None if that is not known
+
+    def __post_init__(self) -> None:
+        """Raise SubmissionError for one that is nobody's, or holds nothing."""
+        if not (self.id and self.entries):
+            what = "a hand-in has no name that says whose it is"
+            raise SubmissionError(what, where=self.id, next_step="rename it, or leave it out")
 
     @property
     def learner(self) -> str:

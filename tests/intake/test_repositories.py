@@ -440,6 +440,16 @@ def test_a_list_names_repositories_with_ids_and_commits(repository):
     assert found.learners[0].source == "ann"
 
 
+def test_the_folder_of_git_itself_stands_for_its_repository(repository):
+    """`find . -name .git` lists clones so; whose each is says the folder that it lies in."""
+    commit(repository.parent / "bob.git", {"moving_average.py": "x = 2"})
+    write(repository.parent, {"list.txt": "./ann/.git\nann/.git/\n7,ann/.git\nbob.git/.git\n"})
+    learners = discover(repository.parent / "list.txt").learners
+
+    assert [one.id for one in learners] == ["ann", "ann-2", "7", "bob"]
+    assert all("moving_average.py" in read_hand_in(one).files for one in learners)
+
+
 def test_a_list_goes_with_names_a_roster_and_a_deadline(repository):
     """Folder names can be read for ids, a roster joins them, and a deadline holds for all."""
     root = repository.parent
@@ -455,6 +465,8 @@ def test_a_list_goes_with_names_a_roster_and_a_deadline(repository):
 @pytest.mark.parametrize("text, says", [
     ("", "empty"), ("nowhere\n", "none of its lines"), ("a,b,c,d\n", "line 1"), ("a,\n", "line 1"),
     ("ann\nx,ann,--upload-pack=evil\n", "line 2 of the list names no commit"), (b"\xff\xfe", "UTF-8"),
+    ("ann\n/\n", "line 2 of the list names no folder"), ("ann\nx,/.git\n", "line 2 of the list names no folder"),
+    ("ann\nx,..\n", "line 2 of the list names no folder"),
     (f"ann\nx,{'a' * 200_000}\n", "line 2 of the list is too long"), ("ann,~no-such-user/x\n", "none of its lines"),
 ])  # fmt: skip
 def test_a_list_that_cannot_be_used_is_an_error(repository, text, says):

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import SubmissionError
 from grader.intake.discover import discover
 from grader.intake.formats.gradescope_metadata import GradescopeSubmission, Submitter, drop_shared_numbers
 from grader.intake.group_attempts import group_entries, match_roster
-from grader.intake.learner import Entry
+from grader.intake.learner import Entry, Learner
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 
@@ -124,3 +125,19 @@ def test_a_platforms_number_leads_to_nobody_of_another_name(
     ).learners
 
     assert found.id.partition("@")[0] == "2200" and "somebody else's in the roster" in found.notes[0]
+
+
+def test_a_number_of_nobody_known_that_is_another_s_leaves_a_name(tmp_path: Path) -> None:
+    """Of a hand-in that has neither an address nor a name the number itself is left, as one that leads to nobody."""
+    (tmp_path / "roster.csv").write_text("id,name,email\n1002,Bob,bob@a.edu\n")
+    entries = [Entry("s0", owner="1002"), Entry("s1", owner="bob", address="bob@a.edu")]
+    matched = match_roster(group_entries(entries), Roster.read(tmp_path / "roster.csv"))
+
+    assert [one.id for one in matched] == ["1002 ?", "1002"]
+
+
+@pytest.mark.parametrize("entries", [[], [Entry("")]])
+def test_a_hand_in_that_is_nobody_s_is_told(entries: list[Entry]) -> None:
+    """Whatever form it came in, it has an owner or a name, and holds something."""
+    with pytest.raises(SubmissionError, match="says whose it is"):
+        Learner("", tuple(entries))
