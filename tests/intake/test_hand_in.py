@@ -212,6 +212,30 @@ def test_names_in_an_archive_lead_nowhere(folder):
     assert not hand_in.problem
 
 
+@pytest.mark.parametrize("made", ["zip", "tar", "class"])
+def test_an_empty_part_of_a_name_is_none(folder, made):
+    """Some programs join names with one slash too many; a letter of a Japanese folder may end in a backslash's byte."""
+    names = [
+        "subs//ann///hw1//.//moving_average.py",
+        "subs//bob/x.py",
+        "subs//./cy/./" + "表".encode("cp932").decode("cp437") + "/y.py",
+    ]
+    refused = ["//root.py", "/./b.py", "subs//..//up.py", "./..//up.py", ".//C:/c.py", "C://d.py"]
+    files = dict.fromkeys([*names, *refused], "x = 1")
+    if made == "class":
+        found = discover(make_zip(folder / "class.zip", files))
+        assert [list(read_hand_in(one).files) for one in found.learners] == [
+            ["hw1/moving_average.py"], ["x.py"], ["ò/y.py"]]  # fmt: skip
+        assert f"{refused[-1]} (its name leads out" in found.notes[0]
+        return
+    path = (make_tar if made == "tar" else make_zip)(folder / f"eve.{made}", files)
+    hand_in = read_hand_in(learner_of(path, made))
+
+    read = {"subs/ann/hw1/moving_average.py", "subs/bob/x.py"}
+    assert read < set(hand_in.files) and len(hand_in.files) == 3 and not hand_in.problem
+    assert len(hand_in.notes) == len(refused)
+
+
 def test_a_bomb_does_not_go_off(folder):
     """Of a member that unpacks to a gigabyte, no more is read than a Python file may have."""
     path = folder / "eve.zip"

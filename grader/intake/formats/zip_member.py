@@ -141,8 +141,8 @@ def member_name(info: zipfile.ZipInfo) -> str:
 
 
 def parts_of(name: str) -> list[str]:
-    """Split a member's name into folders and file, without "." parts."""
-    return [part for part in name.split("/") if part != "."]
+    """Split a member's name into folders and file, without "." and empty parts; of a root the empty name is left."""
+    return [part for place, part in enumerate(name.split("/")) if part != "." and (part or not place)]
 
 
 def why_refused(name: str) -> str:
