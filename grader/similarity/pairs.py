@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.model import MAX_PAIRS, Course
 from grader.model.groups import Groups
-from grader.similarity.class_index import ClassIndex
+from grader.similarity.class_index import MAX_CANDIDATES, ClassIndex
 from grader.similarity.course_corpus import CourseCorpus, read_corpus
 from grader.similarity.evidence import Evidence, compare
 from grader.similarity.solution import Solution, make_solution
@@ -22,7 +22,10 @@ Item = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 
 @dataclass
 class Compared:
-    """The pairs of one lesson with their strength, by the two learners; `complete` unless there was too little time."""
+    """The pairs of one lesson with their strength, by the two learners; `complete` unless there was too little time.
+
+    Nor is it where so many are alike that not all that may be were compared.
+    """
 
     lesson: str
     pairs: dict[tuple[str, str], tuple[float, dict[str, Any]]] = field(default_factory=dict)
@@ -72,19 +75,24 @@ def strongest_pairs(lessons: Iterable[Compared]) -> list[dict[str, Any]]:
 
 
 def _compare_lesson(compared: Compared, solutions: list[Solution], corpus: CourseCorpus, until: float) -> None:
-    """Add pairs until a time, those first that share most; of two learners' attempts only the strongest pair."""
+    """Add pairs until a time, those first that share most; of two learners' attempts only the strongest pair.
+
+    It is not complete either where the last of those that share most is worth a look, and there were more.
+    """
     if time.monotonic() > until:
         return
     index = ClassIndex(solutions, corpus)
     best = compared.pairs
-    for first, second in index.candidates():
+    is_last_one = False
+    for number, (first, second) in enumerate(index.candidates(), 1):
         if time.monotonic() > until:
             return
         evidence = compare(first, second, index)
         learners = (min(first.learner, second.learner), max(first.learner, second.learner))
         if evidence and evidence.strength >= max(1.0, best.get(learners, (0.0,))[0]):
             best[learners] = evidence.strength, _pair(compared.lesson, first, second, evidence)
-    compared.complete = True
+            is_last_one |= number == MAX_CANDIDATES
+    compared.complete = not (is_last_one and index.candidates_left)
 
 
 def _pair(lesson: str, first: Solution, second: Solution, evidence: Evidence) -> dict[str, Any]:

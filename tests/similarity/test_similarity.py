@@ -411,6 +411,33 @@ def test_a_ring_with_an_attempt_for_each_of_its_pairs_hides_no_other_pair() -> N
     assert frozenset("ab") in between(find_similar(course(), items))
 
 
+def test_two_with_many_attempts_hide_no_other_pair() -> None:
+    """Each of forty attempts of one is like each of another's: of two learners a few pairs are compared."""
+    lesson = LESSONS[0]
+    base = random_code(100, 0)
+    both = [(f"{who}@{n}", who, base + random_code(6, 100 + n)) for n in range(40) for who in ("eve", "evan")]
+    parts = [random_code(30, seed) for seed in (1, 2, 3)]
+    copies = [(who, who, parts[0] + part) for who, part in zip("ab", parts[1:], strict=True)]
+    own = [(who, who, f"def {who}(): pass\n") for who in (f"own_{one}" for one in range(80))]
+    items = [(id, who, {"lessons": {}}, {lesson: printed(lesson, text)}) for id, who, text in (*both, *copies, *own)]
+    compared = list(compare_lessons(course(), items))
+
+    assert compared[0].pairs.keys() == {("a", "b"), ("evan", "eve")} and compared[0].complete
+
+
+def test_where_too_many_are_alike_to_compare_all_it_is_told() -> None:
+    """Five rings of twelve have 330 pairs; who shares less beside them is found all the same."""
+    lesson = LESSONS[0]
+    ring = [(f"ring-{n}", random_code(100, 10 + n % 5) + random_code(6, 100 + n)) for n in range(60)]
+    parts = [random_code(30, seed) for seed in (1, 2, 3)]
+    copies = [(who, parts[0] + part) for who, part in zip("ab", parts[1:], strict=True)]
+    own = [(f"own_{n}", f"def own_{n}(): pass\n") for n in range(300)]
+    items = [(id, id, {"lessons": {}}, {lesson: printed(lesson, text)}) for id, text in (*ring, *copies, *own)]
+    compared = list(compare_lessons(course(), items))
+
+    assert ("a", "b") in compared[0].pairs and not compared[0].complete
+
+
 # --- fingerprints -----------------------------------------------------------------------------------------------------
 
 

@@ -39,7 +39,8 @@ def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary
     for record in results.store.summaries(parse_record):
         summary.add(with_overrides(record, results.overrides.get(record.id, {})))
     if lessons := results.facts.get("not_compared"):
-        warn(f"too little time or memory to compare all hand-ins that may be alike, in {some_names(lessons)}")
+        why = "there was too little time or memory, or too many are alike"
+        warn(f"not all hand-ins that may be alike were compared, in {some_names(lessons)}: {why}")
     if as_json:
         put_json(to_object(summary) | {"out": str(out)})
     else:
