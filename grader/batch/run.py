@@ -26,7 +26,7 @@ from grader.intake.roster import Roster
 from grader.intake.unique_ids import suggest_ids
 from grader.judge.own_limits import end_after, within_limits
 from grader.judge.session import random_seed
-from grader.model import Course, Lesson
+from grader.model import MAX_PEOPLE, Course, Lesson
 from grader.model.validate import MAX_NUMBER
 from grader.record import Record
 from grader.store.class_store import State
@@ -256,7 +256,8 @@ class Run:
         self.missing = [one for one in found.missing if one["id"] not in there]  # but those with a result
         strangers = [name for name, person in people.items() if person is None]
         unlisted = [*found.unlisted, *strangers]
-        return {"ignored": found.ignored, "missing": self.missing, "unlisted": unlisted, "older": self.older}
+        ignored = found.ignored[:MAX_PEOPLE]  # names of anything
+        return {"ignored": ignored, "missing": self.missing, "unlisted": unlisted, "older": self.older}
 
     def _start(self) -> None:
         self._executor = make_executor(self.plan.engine, self.course, self.settings, self.plan.jobs, self._total)

@@ -36,6 +36,7 @@ from grader.intake.name_patterns import NamePattern, guess_expression, guess_pla
 from grader.intake.platform_names import has_several_times
 from grader.intake.roster import Roster
 from grader.intake.unique_ids import assign_ids
+from grader.model import MAX_PEOPLE
 from grader.model.person_id import fold_id
 
 MAX_NAMES_SHOWN = 8  # in one note
@@ -109,6 +110,9 @@ def discover(
         found.notes += roster.notes
     learners = name_mates(learners)
     found.learners = _choose_attempts(learners, attempts, before, found)
+    if max(len(found.learners), len(found.missing)) > MAX_PEOPLE:
+        what = f"these are more than {MAX_PEOPLE:,} people"
+        raise UsageError(what, where=str(source), next_step="grade them in several runs, each into a folder of its own")
     if roster:
         found.unlisted = tuple(one.id for one in found.learners if not roster.find([one.learner]))
     found.notes = tuple(map(printable, found.notes))

@@ -11,7 +11,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from grader.model.course import FULL_WAY, KINDS, MAX_PAIRS, SCHEMA, Course, Function, Lesson, Limits, Track, Way
+from grader.model.course import (
+    FULL_WAY,
+    KINDS,
+    MAX_PAIRS,
+    MAX_PEOPLE,
+    SCHEMA,
+    Course,
+    Function,
+    Lesson,
+    Limits,
+    Track,
+    Way,
+)
 from grader.model.progress import LessonProgress
 
 # fmt: off
@@ -25,10 +37,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "CERTAINTIES", "CLAIMS", "DONT_KNOW", "FULL_WAY", "KINDS", "MAX_PAIRS", "MODES", "OUTCOMES", "SCHEMA", "SKILLS",
-    "STATES", "Answered", "Attempt", "CheckResult", "Claimed", "Counterexample", "Course", "Function", "Lesson",
-    "LessonProgress", "LessonResult", "Limits", "Named", "Override", "QuizSession", "Submission", "Suggestion", "Track",
-    "Way", "WrongLine",
+    "CERTAINTIES", "CLAIMS", "DONT_KNOW", "FULL_WAY", "KINDS", "MAX_PAIRS", "MAX_PEOPLE", "MODES", "OUTCOMES", "SCHEMA",
+    "SKILLS", "STATES", "Answered", "Attempt", "CheckResult", "Claimed", "Counterexample", "Course", "Function",
+    "Lesson", "LessonProgress", "LessonResult", "Limits", "Named", "Override", "QuizSession", "Submission",
+    "Suggestion", "Track", "Way", "WrongLine",
 ]
 # fmt: on
 _OF_QUIZ = frozenset({"CERTAINTIES", "CLAIMS", "DONT_KNOW", "MODES", "Answered", "Claimed", "QuizSession"})

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 SCHEMA = 1  # version of every JSON object that the commands print
 MIN_POINTS = 1e-6  # that a check is worth
+MAX_PEOPLE = 100_000  # of a class
 MAX_PAIRS = 100  # of hand-ins of a class that are alike
 MAX_LESSONS = 1_000  # of a course, and so of what a class was graded on
 KINDS = ("exercise", "lab", "capstone")

@@ -15,7 +15,7 @@ from typing import Any, TypedDict, TypeVar, get_type_hints
 
 from grader.errors import UsageError
 from grader.files import MAX_NUMBERED_BYTES, file_name
-from grader.model import MAX_PAIRS, Override
+from grader.model import MAX_PAIRS, MAX_PEOPLE, Override
 from grader.model.course import MAX_LESSONS
 from grader.model.validate import parse_json, validated
 from grader.store.migrations import CLASS_MIGRATIONS
@@ -90,11 +90,23 @@ class Left(TypedDict, total=False):
     older: list[str]
 
 
+class Named(TypedDict, total=False):
+    """A person's name, where one is known."""
+
+    name: str
+
+
+class Missing(Named):
+    """A person of the roster without a hand-in."""
+
+    id: str
+
+
 class Found(Left):
-    """How the hand-ins were found: `missing` are people of the roster, as "id" and "name"."""
+    """How the hand-ins were found."""
 
     ignored: list[str]
-    missing: list[dict[str, str]]
+    missing: list[Missing]
     unlisted: list[str]
 
 
@@ -340,15 +352,18 @@ def _to_fact(row: tuple[Any, ...]) -> tuple[str, Any]:
 
 
 def _to_facts(facts: dict[str, Any]) -> dict[str, Any]:
-    """Raise ValueError for facts of which some are lacking, parts or lessons that no class has, or too many pairs."""
-    for part in facts.get("parts", ()):
-        number, of = part
+    """Raise ValueError for facts of which some are lacking, or of people, parts, lessons or pairs that no class has."""
+    for number, of in facts.get("parts", ()):
         if not 0 < number <= of <= MAX_PARTS:
             raise ValueError(f"there is no part {number} of {of}")
     if len(facts.get("similar", ())) > MAX_PAIRS:
         raise ValueError("these are more pairs than a run keeps")
+    lists = [facts.get("expected", ()), *(facts.get("found", {}).get(name, ()) for name in get_type_hints(Found))]
+    if max(map(len, lists)) > MAX_PEOPLE:
+        raise ValueError(f"these are more than {MAX_PEOPLE:,} people, for whom a run of their own is needed")
     lessons = facts.get("settings", {}).get("lessons", ())
-    if len(set(lessons)) < len(lessons) or len(lessons) > MAX_LESSONS:
+    titles = facts.get("titles", {}).get("lessons", ())
+    if len(set(lessons)) < len(lessons) or max(len(lessons), len(titles)) > MAX_LESSONS:
         raise ValueError("these are no lessons of a course")
     return validated(facts, Facts if "settings" in facts else Noted)
 
@@ -381,5 +396,5 @@ def _to_owner(row: tuple[Any, ...]) -> tuple[str, Owner]:
 
 def _to_state(row: tuple[Any, ...]) -> tuple[str, State]:
     id, settings, digest, feedback, at, listed, again = row
-    made = State(settings, digest, file_name(feedback, MAX_NUMBERED_BYTES), at, bool(listed), bool(again))
-    return str(id), validated(made, State)
+    name = file_name(feedback, MAX_NUMBERED_BYTES)
+    return str(id), validated(State(settings, digest, name, at, bool(listed), bool(again)), State)

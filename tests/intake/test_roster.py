@@ -81,6 +81,15 @@ def test_however_a_spreadsheet_saves_it(roster, raw):
     assert roster(raw).people[0].name == "Zoë"
 
 
+def test_a_class_of_more_people_than_are_graded_together_is_told(tmp_path, monkeypatch):
+    """What is stored of it could not be read again."""
+    monkeypatch.setattr("grader.intake.discover.MAX_PEOPLE", 2)
+    for name in "abc":
+        (tmp_path / "in" / name).mkdir(parents=True)
+    with pytest.raises(UsageError, match="more than 2 people"):
+        discover(tmp_path / "in")
+
+
 def test_what_is_wrong_with_it_is_said_by_line(roster):
     """Empty lines, lines without an id, repeated ids and shared addresses: each is told with the line it stands in."""
     found = roster("id,name,email\n1,Ann,a@x\n\n,Nobody,\n01,Ann again,\n2,Bob,b@x\n3,Bea,b@x\n")

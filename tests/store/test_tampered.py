@@ -391,6 +391,27 @@ def test_more_pairs_than_a_run_keeps_are_damage(stolen):
         assert says in call(grader, "report", stolen.parent)
 
 
+@pytest.mark.parametrize("missing", [[{}], [{"name": "x"}], [{"id": 1}], [{"id": "x", "name": None}], ["x"]], ids=str)
+def test_who_is_missing_without_an_id_is_damage(stolen, missing):
+    """It was an error of ours in the gradebook, and where parts are joined."""
+    found = json.loads(rows(stolen, "SELECT value FROM facts WHERE name = 'found'")[0][0])
+    sql(stolen, "UPDATE facts SET value = ? WHERE name = 'found'", json.dumps(found | {"missing": missing}))
+    assert "damaged" in call(grader, "merge", stolen.parent, "--out", stolen.parent.parent / "joined")
+
+
+@pytest.mark.parametrize("name", ["expected", "missing", "ignored", "unlisted", "older"])
+def test_more_people_than_a_class_has_are_damage(stolen, monkeypatch, name):
+    """Half a million took a report minutes; what another version may have stored beside them counts for nothing."""
+    monkeypatch.setattr("grader.store.class_store.MAX_PEOPLE", 10)
+    fact = "expected" if name == "expected" else "found"
+    kept = json.loads(rows(stolen, f"SELECT value FROM facts WHERE name = '{fact}'")[0][0])
+    for count, says in ((10, "mean score"), (11, "damaged")):
+        people = [{"id": str(each)} if name == "missing" else str(each) for each in range(count)]
+        changed = people if name == "expected" else kept | {name: people, "later": 1}
+        sql(stolen, f"UPDATE facts SET value = ? WHERE name = '{fact}'", json.dumps(changed))
+        assert says in call(grader, "report", stolen.parent)
+
+
 def test_lessons_that_no_course_has_are_damage(stolen):
     """Thousands, or one again and again, made a table of the report that took hours."""
     settings = json.loads(rows(stolen, "SELECT value FROM facts WHERE name = 'settings'")[0][0])
