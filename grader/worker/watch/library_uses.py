@@ -21,7 +21,7 @@ import traceback
 import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -98,30 +98,28 @@ Way = tuple[
 
 def _for_names() -> Iterator[Way]:
     """Who looks for the module that a class is made in."""
-    of_typing = [vars(typing)["_caller"]]
+    of_typing = _members(typing, "_caller")
     if (extensions := sys.modules.get("typing_extensions")) is not None:  # which `typing` itself calls then
-        names = ("_caller", "_has_generic_or_protocol_as_origin")
-        of_typing += [vars(extensions)[name] for name in names if name in vars(extensions)]
-    for function in (collections.namedtuple, vars(enum.EnumMeta)["_create_"], *of_typing):
+        of_typing += _members(extensions, "_caller", "_has_generic_or_protocol_as_origin")
+    for function in (collections.namedtuple, *_members(enum.EnumMeta, "_create_"), *of_typing):
         if "_getframe" in _code_of(function).co_names:
             yield FRAME, [(function, "_getframe")], [function]
 
 
 def _for_printing() -> Iterator[Way]:
-    summary, printed, reads = traceback.StackSummary, traceback.TracebackException, vars(traceback)
-    takes: Any = vars(summary)["_extract_from_extended_frame_gen"]
-    whole = reads["_walk_tb_with_full_positions"]
-    suggests = reads.get("_compute_suggestion_error")  # of Python 3.12
-    uses = [*_functions_of(traceback), summary.extract, takes, printed.__init__]
+    summary, printed = traceback.StackSummary, traceback.TracebackException
+    extracts = _members(summary, "_extract_from_extended_frame_gen")
+    walks = _members(traceback, "_walk_tb_with_full_positions")
+    uses = [*_functions_of(traceback), summary.extract, *extracts, printed.__init__]
     uses += [traceback.FrameSummary.__init__, linecache.lazycache]
     for function in (traceback.print_stack, traceback.format_stack, traceback.extract_stack):
         yield FRAME, [(function, "_getframe")], uses
-    for begins in (printed.__init__, traceback.extract_tb):
-        yield READ, [(whole, "tb_frame"), (takes, NEXT), (begins, takes.__name__)], uses
+    for walk, takes, begins in product(walks, extracts, (printed.__init__, traceback.extract_tb)):
+        yield READ, [(walk, "tb_frame"), (takes, NEXT), (begins, takes.__name__)], uses
     yield READ, [(traceback.clear_frames, "tb_frame")], uses
-    if suggests is not None:
+    for suggests in _members(traceback, "_compute_suggestion_error"):  # of Python 3.12
         yield READ, [(suggests, "tb_frame"), (printed.__init__, suggests.__name__)], uses
-    logs = [logging.Logger.findCaller, logging.currentframe, vars(logging)["_is_internal_frame"]]
+    logs = [logging.Logger.findCaller, logging.currentframe, *_members(logging, "_is_internal_frame")]
     yield FRAME, [(logging.currentframe, "_getframe"), (logs[0], "currentframe")], [*logs, *uses]
 
 
@@ -129,10 +127,16 @@ def _for_texts() -> Iterator[Way]:
     """Who makes a class or a tree of a text, or an annotation that nobody evaluates."""
     for event in (COMPILE, EXEC):
         yield event, [(collections.namedtuple, "eval")], [collections.namedtuple]
-        creates = vars(dataclasses).get("_create_fn") or vars(dataclasses)["_FuncBuilder"].add_fns_to_class
-        yield event, [(creates, "exec")], [creates, *_functions_of(dataclasses)]
+        builders = _members(dataclasses, "_FuncBuilder")  # of Python 3.13
+        for creates in [*_members(dataclasses, "_create_fn"), *(each.add_fns_to_class for each in builders)]:
+            yield event, [(creates, "exec")], [creates, *_functions_of(dataclasses)]
     yield COMPILE, [(ast.parse, "compile")], [ast.parse]
     yield COMPILE, [(typing.ForwardRef.__init__, "compile")], [typing.ForwardRef.__init__]
+
+
+def _members(holder: Any, *names: str) -> list[Any]:
+    """Return what a module or class has of these: they are not for everybody, and not in each Python."""
+    return [vars(holder)[name] for name in names if name in vars(holder)]
 
 
 def _code_of(function: Any) -> CodeType:
@@ -153,6 +157,7 @@ def _functions_of(module: ModuleType) -> list[Any]:
     ]
 
 
+@cache
 def _step(code: CodeType, name: str) -> Step:
     """Return where *code* reads or calls what is called *name*: a call begins where its function's name stands."""
     found: set[int] = set()
