@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import Counter
 from functools import cached_property, lru_cache
 
@@ -40,13 +41,15 @@ from grader.source.own_classes import (
     begins_with_a_text,
     bound_alone,
     fills_its_names,
+    is_class_of_layers,
     listed_names,
     makes_attributes,
-    own_objects,
     told_texts,
+    whole,
 )
-from grader.source.parse import MAX_CACHED_CHARS
-from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
+from grader.source.own_objects import OwnClasses, methods_of
+from grader.source.parse import MAX_CACHED_CHARS, nodes_in
+from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, root_name, uses_inside
 
 SIGNATURE = "inspect.signature"  # it runs the text in which an object of one's own may say what it takes
 
@@ -60,12 +63,49 @@ class HidingModule(LinkedNames):
         return len(self._nodes)
 
     @cached_property
-    def own_objects(self) -> set[str]:
-        """The names that mean an object of the learner's own classes wherever they stand."""
-        if any(self._leads_on(base) for node in self._nodes if isinstance(node, ast.ClassDef) for base in node.bases):
-            return set()
-        bound = {name for node in self._nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
-        return {"super", *own_objects(self._nodes)} - bound
+    def own_objects(self) -> dict[int, str]:
+        """Where a name means an object of the learner's own classes, whatever else the file does, with the class."""
+        return OwnClasses(self._nodes, self._leads_on, self._path_of_others).own_objects()
+
+    @cached_property
+    def _relied_on(self) -> set[str]:
+        """The classes of which an object may be all that a method is called with, or a name is looked up in another."""
+        found = set()
+        for node in self._nodes:
+            match node:
+                case ast.Call(args=[thing, *_]) if self._known_name(node) in LOOKUPS | SETTERS | LISTS:
+                    found |= {self.own_objects.get(id(part), "") for part in nodes_in(thing)}
+                case ast.Attribute(attr="__dict__" | "__setattr__" | "__delattr__", value=thing):
+                    found |= {self.own_objects.get(id(part), "") for part in nodes_in(thing)}
+        return found - {""}
+
+    @cached_property
+    def _shown_class(self) -> str:
+        """A class of one file that relies on it that its methods have objects of it, in another file's other hands."""
+        modules = [module for module in (self, *self.linked.values()) if isinstance(module, HidingModule)]
+        names = {name for module in modules for name in module._relied_on}
+        handed = [(local, name) for module in modules for local, of in module.imported.items() for _, name in of]
+        while names and (more := {local for local, name in handed if name in names} - names):
+            names |= more
+        return next((found for module in modules if names and (found := module._shows(names, modules))), "")
+
+    def _shows(self, names: set[str], modules: list[HidingModule]) -> str:
+        """Return which of the classes with these names, its own or other files', it has in other hands, or ""."""
+        methods = {name for module in modules for name in methods_of(module._nodes)}
+        return OwnClasses(self._nodes, self._leads_on, self._path_of_others, names, methods).shown(names)
+
+    def _path_of_others(self, node: ast.AST) -> str:
+        """Return the dotted name of what is a library's or Python's own, "" for what any code may have made another."""
+        root = root_name(node) if isinstance(node, ast.expr) else ""
+        if not root or root in self._given_values or self.own_stars:
+            return ""
+        return self._path(node) or (root if isinstance(node, ast.Name) and hasattr(builtins, root) else "")
+
+    @cached_property
+    def _given_values(self) -> set[str]:
+        """The names that stand for something of the learner's anywhere, or could."""
+        bound = {name for node in self._nodes if not isinstance(node, ast.alias) for name in names_bound_by(node)}
+        return {*bound, *self.imported, *self.own_modules, *(self.own_attributes if self.own_modules else ())}
 
     @cached_property
     def _of_layers(self) -> set[int]:
@@ -78,16 +118,12 @@ class HidingModule(LinkedNames):
                 for node in inside
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
                 for target in node.targets
-                if isinstance(target, ast.Name) and self._is_class_of_layers(self._path(node.value.func))
+                if isinstance(target, ast.Name) and is_class_of_layers(self._path(node.value.func))
             )
             layers = bound_alone(inside, made) if made else set()
             calls = [node for node in inside if layers and isinstance(node, ast.Call) and node.args]
-            found |= {id(call) for call in calls if last_name(_whole(call.args[0])) in layers}
+            found |= {id(call) for call in calls if last_name(whole(call.args[0])) in layers}
         return found
-
-    def _is_class_of_layers(self, path: str) -> bool:
-        name = path.rpartition(".")[2]
-        return path.startswith("torch.nn.") and name[:1].isupper() and not name.endswith(("Parameter", "Buffer"))
 
     def _leads_on(self, base: ast.expr) -> bool:
         """Return True for a class of a library, or an error of Python's, of which an attribute may be anything."""
@@ -98,7 +134,7 @@ class HidingModule(LinkedNames):
         if not path and name not in self.classes and not is_error:
             whences = self._whences(base)
             return name in self.bindings or any(self._leads_on_in(where, given) for where, given in whences)
-        return is_error or bool(path and path not in BASES and not self._is_class_of_layers(path))
+        return is_error or bool(path and path not in BASES and not is_class_of_layers(path))
 
     def _whences(self, base: ast.expr) -> set[tuple[str, str]]:
         """Return the learner's other modules that a class may come from, and its name there."""
@@ -144,7 +180,7 @@ class HidingModule(LinkedNames):
             case ast.ImportFrom(level=level) if level:  # a lesson is in no package, unless it says that it is in torch
                 return "." * level
             case ast.Import() | ast.ImportFrom():
-                return self._imported_place(node)
+                return self._imported_place(node) or (self._shown_class if self._is_of_own(node) else "")
             case ast.Call() | ast.Attribute() | ast.Name() | ast.Dict() if found := self._lookup_of_unread_names(node):
                 return found
             case _ if found := makes_attributes(node):
@@ -158,6 +194,9 @@ class HidingModule(LinkedNames):
             case ast.Attribute(of, name) if name in NAMES_OF_MODULES and not self._is_not_own(of, node):
                 return ""
         return hiding_word(node, attributes_of(node))
+
+    def _is_of_own(self, node: ast.Import | ast.ImportFrom) -> bool:
+        return getattr(node, "module", "") in self.own or any(alias.name in self.own for alias in node.names)
 
     def _imported_place(self, node: ast.Import | ast.ImportFrom) -> str:
         paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
@@ -184,6 +223,8 @@ class HidingModule(LinkedNames):
                 return name + ITSELF
             case ast.Name() if id(node) in self.types:
                 return "type"
+            case ast.Global() if id(node) in self._of_classes:  # it makes a function of the module of a method
+                return "global"
             case ast.Name() if names_in_other_hands(node, self.called, self._bound) and self._holds_modules:
                 return last_name(node)
             case ast.Subscript(value=ast.Call(args=[]) as names, slice=ast.Constant(str(name))) if last_name(
@@ -278,7 +319,7 @@ class HidingModule(LinkedNames):
         key = given[1] if len(given) > 1 else thing
         if isinstance(call.func, ast.Attribute) and last_name(call.func.value) != "object":  # x.__setattr__(n, v)
             thing, key = call.func.value, thing
-        thing = _whole(thing)
+        thing = whole(thing)
         is_read = text_of(key) or (self._begins(key) and not self._is_not_own(thing, call))
         return not is_read or self._is_assembled(key) or (text_of(key) or "").startswith("__")
 
@@ -290,7 +331,7 @@ class HidingModule(LinkedNames):
     def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:
         """Return True where a name is looked up, or all are, in what need not be an object of the learner's own."""
         name = thing.func if isinstance(thing, ast.Call) else thing  # super().f
-        is_own = isinstance(name, ast.Name) and name.id in self.own_objects
+        is_own = isinstance(name, ast.Name) and id(name) in self.own_objects
         is_own = is_own and isinstance(thing, ast.Call) == (last_name(name) == "super")
         return not (is_own or id(lookup) in self.named or id(lookup) in self._of_layers)
 
@@ -352,13 +393,6 @@ class HidingModule(LinkedNames):
             for node in self._nodes
             if isinstance(node, ast.Call) and node.args and not self._is_not_own(node.args[0], node)
         }
-
-
-def _whole(thing: ast.expr) -> ast.expr:
-    """Return what a thing is a part of: of `block.attn` that is `block`."""
-    while isinstance(thing, ast.Attribute) and not thing.attr.startswith("__"):  # its class is no part of it
-        thing = thing.value
-    return thing
 
 
 def read_module(source: str, own: frozenset[str]) -> HidingModule:

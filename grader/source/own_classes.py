@@ -30,9 +30,6 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is
 ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
-# Of methods: to these the class is told, and with those the function is in no other hands.
-TOLD = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__"})
-DECORATORS = frozenset({"abstractmethod", "cached_property", "classmethod", "no_grad", "inference_mode", "property"})
 
 
 def makes_attributes(node: ast.AST) -> str:
@@ -70,9 +67,24 @@ def types_in_other_hands(nodes: Collection[ast.AST]) -> set[int]:
     named = {id(node) for node in nodes if isinstance(node, ast.Name) and node.id == "type"}
     if not named:  # as in most
         return set()
-    fine = {id(part) for node in nodes for part in _fine_places(node)}
+    fine = {id(part) for node in nodes for part in _fine_types(node)}
     compared = {id(part) for node in nodes if isinstance(node, ast.Compare) for part in (node.left, *node.comparators)}
     return named - fine - compared
+
+
+def _fine_types(node: ast.AST) -> Iterable[ast.AST]:
+    """Yield where `type` may stand: where it is called, tested for, or a base or an annotation."""
+    match node:
+        case ast.Call(func=ast.Name("isinstance" | "issubclass" | "super"), args=args):
+            yield from (part for argument in args for part in nodes_in(argument))
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name), args=[ast.Name(first), *_]) if first in OWN:
+            yield name
+        case ast.Call(func=ast.Name() as func) | ast.Attribute(value=ast.Name() as func, attr="__name__"):
+            yield func
+        case ast.ClassDef(bases=bases):
+            yield from bases
+        case ast.arg(annotation=found) | ast.FunctionDef(returns=found) | ast.AnnAssign(annotation=found) if found:
+            yield from nodes_in(found)
 
 
 def _lists_its_names(definition: ast.ClassDef) -> str:
@@ -83,67 +95,6 @@ def _lists_its_names(definition: ast.ClassDef) -> str:
         waiting += [part for part in ast.iter_child_nodes(node) if not isinstance(part, Definition | ast.Lambda)]
         calls += [node] if isinstance(node, ast.Call) and not node.args and last_name(node) in ALL_NAMES else []
     return last_name(calls[0]) if calls else ""
-
-
-def own_objects(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return which of `self` and `cls` mean an object of the learner's own classes wherever they stand.
-
-    That is so where each is the first parameter of a method, and no method is taken of its class, where it would take
-    any object for its own: `A.find(torch, n)`, `keep(A)`, `@keep`.
-    """
-    nodes = list(nodes)
-    classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
-    methods = [part for each in classes.values() for part in each.body if isinstance(part, Function)]
-    first = {id(part.args): _first(part.args) for part in methods if _is_plain(part)}
-    others = {
-        arg.arg
-        for node in nodes if isinstance(node, ast.arguments)
-        for arg in ast.walk(node) if isinstance(arg, ast.arg) and arg.arg != first.get(id(node))
-    }  # fmt: skip
-    return set() if _gives_away(nodes, classes.keys(), {part.name for part in methods}) else set(OWN) - others
-
-
-def _is_plain(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return method.name not in TOLD and all(last_name(each) in DECORATORS for each in method.decorator_list)
-
-
-def _first(arguments: ast.arguments) -> str:
-    return next((arg.arg for arg in (*arguments.posonlyargs, *arguments.args)), "")
-
-
-def _gives_away(nodes: list[ast.AST], classes: Collection[str], methods: Collection[str]) -> bool:
-    """Return True where a class is used but to make an object, to derive from it, or to test for it."""
-    fine = {id(part) for node in nodes for part in _fine_places(node)}
-    for node in nodes:
-        match node:
-            case ast.Name(name, ast.Load()) if name in classes and id(node) not in fine:
-                return True
-            case ast.Attribute(value=ast.Name("cls" | "__class__") | ast.Call(func=ast.Name("super"))) as taken:
-                if taken.attr in methods and taken.attr[:2] != "__" and id(taken) not in fine:
-                    return True
-            case ast.Attribute(value=ast.Attribute(attr="__class__") | ast.Call(func=ast.Name("type"))):
-                if node.attr != "__name__":
-                    return True
-    return False
-
-
-def _fine_places(node: ast.AST) -> Iterable[ast.AST]:
-    """Yield where a class may stand, and `A.__init__` of `A.__init__(self, n)`."""
-    match node:
-        case ast.Call(func=ast.Name("isinstance" | "issubclass" | "super"), args=args):
-            yield from (part for argument in args for part in nodes_in(argument))
-        case ast.Call(func=ast.Attribute(value=ast.Name() as name), args=[ast.Name(first), *_]) if first in OWN:
-            yield name
-        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name("super"))) as func):
-            yield func
-        case ast.Call(func=ast.Name() as func):
-            yield func
-        case ast.Attribute(value=ast.Name() as name, attr="__name__"):
-            yield name
-        case ast.ClassDef(bases=bases):
-            yield from bases
-        case ast.arg(annotation=found) | ast.FunctionDef(returns=found) | ast.AnnAssign(annotation=found) if found:
-            yield from nodes_in(found)
 
 
 def begins_with_a_text(name: ast.expr) -> bool:
@@ -189,12 +140,16 @@ def told_texts(nodes: Iterable[ast.AST]) -> set[str]:
     for function in (node for node in nodes if isinstance(node, Function)):
         own = [call for call in calls if last_name(call.func) == function.name]
         is_plain = len(own) == used[function.name] > 0  # in no other hands
-        behind = _first(function.args) in OWN
+        behind = first_of(function.args) in OWN
         for place, arg in enumerate((*function.args.posonlyargs, *function.args.args)):
             given = [_given(call, place - behind, arg.arg) for call in own]
             told[arg.arg] = told.get(arg.arg, True) and is_plain and all(map(_is_plain_text, given))
     bound = {name for node in nodes if not isinstance(node, ast.arg) for name in names_bound_by(node)}
     return {name for name, is_told in told.items() if is_told} - bound
+
+
+def first_of(arguments: ast.arguments) -> str:
+    return next((arg.arg for arg in (*arguments.posonlyargs, *arguments.args)), "")
 
 
 def _given(call: ast.Call, place: int, name: str) -> ast.expr | None:
@@ -250,3 +205,16 @@ def fills_its_names(node: ast.AST) -> bool:
         case ast.Subscript(value=holder, slice=key, ctx=ast.Store()):
             return last_name(holder) in ("__dict__", "vars") and not begins_with_a_text(key)
     return False
+
+
+def whole(thing: ast.expr) -> ast.expr:
+    """Return what a thing is a part of: of `block.attn` that is `block`."""
+    while isinstance(thing, ast.Attribute) and not thing.attr.startswith("__"):  # its class is no part of it
+        thing = thing.value
+    return thing
+
+
+def is_class_of_layers(path: str) -> bool:
+    """Return True for the dotted name of a class of torch.nn whose objects have their own parts alone."""
+    name = path.rpartition(".")[2]
+    return path.startswith("torch.nn.") and name[:1].isupper() and not name.endswith(("Parameter", "Buffer"))

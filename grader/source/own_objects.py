@@ -1,0 +1,264 @@
+"""Where a name means an object of the learner's own classes, whatever else the file does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from grader.source.hiding_names import LOOKUPS, last_name, text_of
+from grader.source.own_classes import OWN, Function, first_of
+from grader.source.parse import nodes_in
+from grader.source.scopes import names_bound_by
+
+# Of methods: with those decorators the function is in no other hands.
+TOLD = frozenset({"__set_name__", "__subclasshook__", "__subclasscheck__", "__mro_entries__"})  # to these another is
+OF_THE_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})  # they are told their own
+OF_NO_OBJECT = frozenset({"classmethod", "staticmethod"})
+COMPARES = frozenset({"__eq__", "__ne__", "__contains__"})
+OF_CLASSES = frozenset({"dataclass", "final", "runtime_checkable", "total_ordering", "unique"})  # decorators
+OF_ANY_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__", "__members__"})
+TAKING_CLASSES = frozenset({
+    "collections.defaultdict", "isinstance", "issubclass", "len", "list", "print", "repr", "str",
+})  # fmt: skip
+ANY_CLASS = "any class"
+MAX_ROUNDS = 8  # until no class is found any more that is in other hands because of another
+DECORATORS = frozenset({"abstractmethod", "cached_property", "classmethod", "no_grad", "inference_mode", "property"})
+
+
+class OwnClasses:
+    """The classes of a file, and where a name means an object of one of them whatever else the file does.
+
+    That is so in a method that nobody takes of its class, where it would take any object for its own: `A.find(torch,
+    n)`, `keep(A)`, `@keep`. Classes that are derived from each other stand and fall together.
+    """
+
+    def __init__(
+        self,
+        nodes: list[ast.AST],
+        leads_on: Callable[[ast.expr], bool],
+        path_of: Callable[[ast.AST], str],
+        others: Iterable[str] = (),
+        methods: Iterable[str] = (),
+    ) -> None:
+        """Read the classes, and what is done with *others* than these, and their *methods*.
+
+        `path_of` tells what is a library's or Python's own, `leads_on` which base may be any.
+        """
+        self._nodes, self._path_of = nodes, path_of
+        self._classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+        self._family = _families(self._classes, others)
+        self._objects: dict[int, str] = {}  # where a name means an object of a class, and the class
+        self._kinds: dict[int, str] = {}  # where one means the class itself
+        self._supers: list[tuple[str, str]] = []  # which functions of classes are asked for as methods of these
+        self._methods = {"mro", *methods}
+        self._shared = {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+        self._lost = set[str]()
+        for each in self._classes:
+            if any(map(leads_on, each.bases)) or self._shows_its_methods(each):
+                self._lose(each.name)
+            for method in each.body:
+                if isinstance(method, Function):
+                    self._read_method(each, method)
+
+    def own_objects(self) -> dict[int, str]:
+        """Return where a name, or `super`, means an object of one's own, with the class."""
+        self._follow()
+        return {place: name for place, name in self._objects.items() if self._is_kept(name)}
+
+    def shown(self, names: Iterable[str]) -> str:
+        """Return which of these classes may be in hands that nobody follows, or ""."""
+        self._follow()
+        return next((name for name in names if not self._is_kept(name)), "")
+
+    def _follow(self) -> None:
+        """Find all classes that are in other hands."""
+        if any(map(self._may_show_a_class, self._nodes)):
+            self._lost.add(ANY_CLASS)
+        for name in (of for of, method in self._supers if method in self._methods and method[:2] != "__"):
+            self._lose(name)
+        for _ in range(MAX_ROUNDS):
+            before = len(self._lost)
+            fine = {id(part) for node in self._nodes for part in self._fine_places(node)}
+            for node in self._nodes:
+                if id(node) not in fine and (name := self._class_in(node)):
+                    self._lose(name)
+            if len(self._lost) == before:
+                return
+        self._lost.add(ANY_CLASS)
+
+    def _lose(self, name: str) -> None:
+        self._lost.add(self._family.get(name, ANY_CLASS))
+
+    def _is_kept(self, name: str) -> bool:
+        return not self._lost & {self._family[name], ANY_CLASS}
+
+    def _shows_its_methods(self, definition: ast.ClassDef) -> bool:
+        """Return True where a decorator gets a class, or its own statements do more with its methods than define."""
+        names = {part.name for part in definition.body if isinstance(part, Function)}
+        known = [self._path_of(each.func if isinstance(each, ast.Call) else each) for each in definition.decorator_list]
+        used = [part for part in definition.body if not isinstance(part, Function)]
+        heads = [part for part in definition.body if isinstance(part, Function)]
+        used += [default for part in heads for default in (*part.args.defaults, *part.args.kw_defaults) if default]  # type: ignore
+        return (
+            any(path.rpartition(".")[2] not in OF_CLASSES for path in known)
+            or any(not self._path_of(word.value) for word in definition.keywords if word.arg == "metaclass")
+            or any(isinstance(part, ast.Global | ast.Nonlocal) for each in used for part in nodes_in(each))
+            or any(isinstance(part, ast.Name) and part.id in names for each in used for part in nodes_in(each))
+        )
+
+    def _read_method(self, of: ast.ClassDef, method: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Note what the first parameter of a method means, wherever it stands."""
+        first, marks = first_of(method.args), [last_name(each) for each in method.decorator_list]
+        is_plain = all(self._is_plain(each, of) for each in method.decorator_list)
+        inside = nodes_in(method)
+        if "staticmethod" in marks:
+            return
+        if "classmethod" in marks or method.name in OF_THE_CLASS:
+            bound = [node for node in inside if first in names_bound_by(node)]
+            if not is_plain or not first or len(bound) > 1 or first in self._shared:
+                self._lose(of.name)
+            self._kinds |= {id(node): of.name for node in inside if isinstance(node, ast.Name) and node.id == first}
+            attributes = (node for node in inside if isinstance(node, ast.Attribute))
+            self._supers += [(of.name, node.attr) for node in attributes if last_name(node.value) == "super"]
+            return
+        self._methods.add(method.name)
+        if is_plain and first in OWN and first not in self._shared:
+            self._objects |= {id(name): of.name for name in _uses_of_first(method, first)}
+
+    def _is_plain(self, mark: ast.expr, of: ast.ClassDef) -> bool:
+        """Return True for a decorator that keeps the function to itself: `@property`, `@size.setter`."""
+        match mark:
+            case ast.Attribute(ast.Name(name), "setter" | "getter" | "deleter"):
+                bound = [part for part in of.body if name in names_bound_by(part) or not isinstance(part, Function)]
+                bound = [part for part in bound if any(name in names_bound_by(node) for node in _of_class(part))]
+                first = bound[0] if bound else None
+                return all(isinstance(part, Function) and part.decorator_list for part in bound) and (
+                    isinstance(first, Function) and [last_name(each) for each in first.decorator_list] == ["property"]
+                )
+        called = mark.func if isinstance(mark, ast.Call) else mark
+        return last_name(mark) in DECORATORS and bool(self._path_of(called))
+
+    def _may_show_a_class(self, node: ast.AST) -> bool:
+        """Return True for what may get a class into hands that nobody follows, or hand it to one's own code."""
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                return name in TOLD
+            case ast.Name("globals" | "locals" | "__class__") | ast.Constant("__class__"):
+                return True
+            case ast.Call(args=[], func=ast.Name("vars")):
+                return True
+            case ast.MatchClass(kwd_attrs=names):
+                return "__class__" in names
+            case ast.Attribute(attr="type" | "default_factory"):
+                return any(last_name(each) == "fields" for each in self._nodes)
+            case ast.Attribute(attr="__wrapped__") | ast.Constant("__wrapped__"):
+                return True
+            case ast.Subscript(slice=ast.Constant(str(name))):
+                return name in self._family
+            case ast.Call(args=args) if last_name(node) in LOOKUPS:
+                return any(text_of(arg) in self._family for arg in args)
+        return False
+
+    def _class_in(self, node: ast.AST) -> str:
+        """Return the class that a node stands for by itself, or ""; any, for that of an object."""
+        match node:
+            case ast.Name(name, ast.Load()) | ast.Attribute(attr=name) if name in self._family:
+                return name
+            case ast.Call(func=ast.Name("type"), args=[of]) | ast.Attribute(attr="__class__", value=of):
+                return self._objects.get(id(of), ANY_CLASS)
+            case ast.Call(func=ast.Name("super"), args=[_, of, *_]) if id(of) not in self._objects:
+                return ANY_CLASS
+        return self._kinds.get(id(node), "")
+
+    def _fine_places(self, node: ast.AST) -> Iterable[ast.AST]:
+        """Yield where a class may stand, and `A.__init__` of `A.__init__(self, n)`."""
+        match node:
+            case ast.Call(func=func, args=args):
+                yield func
+                yield from self._fine_arguments(node, func, args)
+            case ast.Attribute(value=of, attr=name):
+                yield from [of] if name in OF_ANY_CLASS or ("__" not in name and name not in self._methods) else []
+            case ast.ClassDef(bases=bases, decorator_list=marks):
+                yield from (*bases, *marks)
+            case ast.arg(annotation=found) | ast.AnnAssign(annotation=found) if found:
+                yield from nodes_in(found)
+            case ast.FunctionDef(returns=found, decorator_list=marks):
+                yield from (*marks, *(nodes_in(found) if found else ()))
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                is_same = all(isinstance(op, ast.Is | ast.IsNot) for op in ops)
+                yield from _each(left, *others) if is_same or not self._methods & COMPARES else ()
+            case ast.FormattedValue(value=of) | ast.For(iter=of) | ast.comprehension(iter=of) | ast.Subscript(value=of):
+                yield of
+            case ast.MatchClass(cls=of) | ast.ExceptHandler(type=of) | ast.Raise(exc=of) if of:
+                yield from _each(of)
+
+    def _fine_arguments(self, call: ast.Call, func: ast.expr, args: list[ast.expr]) -> Iterable[ast.AST]:
+        """Yield the arguments of a call that may be classes, and the class in `A.find(self, n)`."""
+        path = self._path_of(func)
+        if path in TAKING_CLASSES:
+            yield from _each(*args)
+        if path == "dataclasses.field":
+            yield from (word.value for word in call.keywords if word.arg == "default_factory")
+        match call:
+            case ast.Call(func=ast.Name("super"), args=[kind, of]) if id(of) in self._objects:
+                yield kind
+            case ast.Call(func=ast.Attribute(value=ast.Name() as kind, attr=name), args=[of, *_]):
+                is_kept = id(of) in self._objects and self._is_kept(self._objects[id(of)])
+                yield from [kind] if is_kept else []
+                yield from [of] if name == "__new__" and kind.id == "object" else []
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name("super")), attr="__new__"), args=[of, *_]):
+                yield of
+
+
+def methods_of(nodes: Iterable[ast.AST]) -> Iterable[str]:
+    """Yield the names of all methods, but of those that have the class, or nothing, for their object."""
+    for method in (part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body):
+        if isinstance(method, Function) and not {last_name(each) for each in method.decorator_list} & OF_NO_OBJECT:
+            yield method.name
+
+
+def _families(classes: Iterable[ast.ClassDef], others: Iterable[str]) -> dict[str, str]:
+    """Return for each class one of those from which it is derived, or which are derived from it: always the same."""
+    found: dict[str, str] = {}
+
+    def top(name: str) -> str:
+        while found.setdefault(name, name) != name:
+            found[name] = name = found[found[name]]
+        return name
+
+    names = {*others, *(each.name for each in classes)}
+    for each in classes:
+        for base in [each.name, *(last_name(base) for base in each.bases)]:
+            if base in names:
+                found[top(base)] = top(each.name)
+    return {name: top(name) for name in names}
+
+
+def _uses_of_first(method: ast.FunctionDef | ast.AsyncFunctionDef, first: str) -> Iterable[ast.Name]:
+    """Yield where a method reads its first parameter or says `super`, unless it gives that another value."""
+    waiting: list[ast.AST] = [*method.body, *(arg for arg in ast.iter_child_nodes(method.args) if _name(arg) != first)]
+    found: list[ast.Name] = []
+    for node in waiting:  # grows while it is read
+        if first in names_bound_by(node):
+            return
+        if isinstance(node, ast.Name) and node.id in (first, "super"):
+            found.append(node)
+        is_other = isinstance(node, Function | ast.Lambda) and any(first == _name(arg) for arg in ast.walk(node.args))
+        if not is_other and not isinstance(node, ast.ClassDef):
+            waiting += ast.iter_child_nodes(node)
+    yield from found
+
+
+def _name(node: ast.AST) -> str:
+    return node.arg if isinstance(node, ast.arg) else ""
+
+
+def _of_class(statement: ast.AST) -> Iterable[ast.AST]:
+    """Return what a statement of a class binds names with: of a function in it, its own name alone."""
+    return [statement] if isinstance(statement, Function) else nodes_in(statement)
+
+
+def _each(*things: ast.expr) -> Iterable[ast.expr]:
+    """Yield each thing, and each in a tuple."""
+    for thing in things:
+        yield from thing.elts if isinstance(thing, ast.Tuple) else [thing]
