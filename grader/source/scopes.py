@@ -173,11 +173,13 @@ class FunctionScope:
 
     Attributes:
         foreign: Names that are not its own: it imports them, or a function of the file shares them with another.
-        uses: For each name, where the function reads it.
+        uses: For each name, where the function reads it, or one in it that has it of this one.
         bound: The names of its parameters, and those that its statements give a value, each with the values.
     """
 
-    def __init__(self, shared: Iterable[str]) -> None:
+    def __init__(self, shared: Iterable[str], outer: FunctionScope | None = None) -> None:
+        """Begin with the names that are *shared*; *outer* is the function around this one."""
+        self.outer = outer
         self.uses: dict[str, list[ast.Name]] = {}
         self.bound: dict[str, list[ast.expr]] = {}
         self.foreign = set(shared)
@@ -193,6 +195,13 @@ class FunctionScope:
                 self.bound.setdefault(name, [])
             case ast.Name(name, ast.Load()):
                 self.uses.setdefault(name, []).append(node)
+            case _:
+                self.foreign.update(names_bound_by(node))
+
+    def hand_out(self) -> None:
+        """Give the function around this one the uses of names that this one does not bind."""
+        for name in self.uses.keys() - self.bound.keys() - self.foreign if self.outer else ():
+            self.outer.uses.setdefault(name, []).extend(self.uses[name])  # type: ignore[union-attr]
 
     def local_uses(self, leads_on: Callable[[ast.expr], object]) -> Iterator[ast.Name]:
         """Yield where its own names are read that are given no value that `leads_on`."""
@@ -231,24 +240,26 @@ def _names_of_target(target: ast.expr) -> Iterator[str]:
 
 
 def function_scopes(tree: ast.AST) -> list[FunctionScope]:
-    """Return the scopes of all functions. What comprehensions, lambdas and classes bind is in none of them."""
+    """Return the scopes of all functions and lambdas. What comprehensions and classes bind is in none of them."""
     found: list[FunctionScope] = []
     shared = {name for node in nodes_in(tree) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
-    waiting: list[tuple[ast.AST, FunctionScope | None]] = [(tree, None)]
+    waiting: list[tuple[ast.AST, FunctionScope | None, FunctionScope | None]] = [(tree, None, None)]
     while waiting:
-        node, scope = waiting.pop()
+        node, scope, outer = waiting.pop()
         if scope:
             scope.note(node)
-        inside = {id(part): scope for part in ast.iter_child_nodes(node)}
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            found.append(own := FunctionScope(shared))
-            inside |= {id(part): own for part in node.body}
+        inside = {id(part): (scope, outer) for part in ast.iter_child_nodes(node)}
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            found.append(own := FunctionScope(shared, outer))
+            inside |= {id(part): (own, own) for part in ([node.body] if isinstance(node, ast.Lambda) else node.body)}
             for arg in ast.iter_child_nodes(node.args):
                 if isinstance(arg, ast.arg):
                     own.note(arg)
-        if isinstance(node, ast.ClassDef | ast.arguments | ast.Lambda):
-            inside = dict.fromkeys(inside)
+        if isinstance(node, ast.ClassDef | ast.arguments):
+            inside = dict.fromkeys(inside, (None, outer))
         if isinstance(node, ast.comprehension):
-            inside[id(node.target)] = None
-        waiting += [(part, inside[id(part)]) for part in ast.iter_child_nodes(node)]
+            inside[id(node.target)] = None, outer
+        waiting += [(part, *inside[id(part)]) for part in ast.iter_child_nodes(node)]
+    for each in reversed(found):  # what is inside of another comes after it
+        each.hand_out()
     return found
