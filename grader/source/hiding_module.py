@@ -40,15 +40,18 @@ from grader.source.own_classes import (
     Function,
     begins_with_a_text,
     bound_alone,
+    fills_by_arguments,
     fills_its_names,
+    gives_any_arguments,
     is_class_of_layers,
     listed_names,
     makes_attributes,
+    plain_updates,
     told_texts,
     whole,
 )
-from grader.source.own_objects import OwnClasses, methods_of
-from grader.source.parse import MAX_CACHED_CHARS, nodes_in
+from grader.source.own_objects import OwnClasses, methods_of, relied_on
+from grader.source.parse import MAX_CACHED_CHARS
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, root_name, uses_inside
 
 SIGNATURE = "inspect.signature"  # it runs the text in which an object of one's own may say what it takes
@@ -70,19 +73,15 @@ class HidingModule(LinkedNames):
     @cached_property
     def _relied_on(self) -> set[str]:
         """The classes of which an object may be all that a method is called with, or a name is looked up in another."""
-        found = set()
-        for node in self._nodes:
-            match node:
-                case ast.Call(args=[thing, *_]) if self._known_name(node) in LOOKUPS | SETTERS | LISTS:
-                    found |= {self.own_objects.get(id(part), "") for part in nodes_in(thing)}
-                case ast.Attribute(attr="__dict__" | "__setattr__" | "__delattr__", value=thing):
-                    found |= {self.own_objects.get(id(part), "") for part in nodes_in(thing)}
-        return found - {""}
+        return relied_on(self._nodes, self.own_objects, self._known_name)
 
     @cached_property
     def _shown_class(self) -> str:
         """A class of one file that relies on it that its methods have objects of it, in another file's other hands."""
         modules = [module for module in (self, *self.linked.values()) if isinstance(module, HidingModule)]
+        nodes = [module._nodes for module in modules]
+        if any(map(fills_by_arguments, nodes)) and any(map(gives_any_arguments, nodes)):
+            return "setattr"
         names = {name for module in modules for name in module._relied_on}
         handed = [(local, name) for module in modules for local, of in module.imported.items() for _, name in of]
         while names and (more := {local for local, name in handed if name in names} - names):
@@ -168,9 +167,15 @@ class HidingModule(LinkedNames):
         return lookups_used_at_once(self._nodes)
 
     @cached_property
-    def listed(self) -> set[str]:
-        """The variables and parameters that are given texts alone that stand there."""
-        return listed_names(self._nodes) | told_texts(self._nodes)
+    def listed(self) -> set[int]:
+        """Where variables and parameters are read that are given texts alone that stand there."""
+        told = told_texts(self._nodes)
+        names = {id(node) for node in self._nodes if isinstance(node, ast.Name) and node.id in told}
+        return listed_names(self._nodes) | names
+
+    @cached_property
+    def _plain_updates(self) -> set[int]:
+        return plain_updates(self._nodes)
 
     def hiding_name(self, node: ast.AST) -> str:
         """Return the name in a node with which a forbidden call could be hidden, or ""."""
@@ -185,7 +190,9 @@ class HidingModule(LinkedNames):
                 return found
             case _ if found := makes_attributes(node):
                 return found
-            case ast.Attribute() | ast.Subscript() if fills_its_names(node):
+            case ast.Attribute() | ast.Subscript() if fills_its_names(node) and fills_its_names(
+                node, self._plain_updates, self.listed
+            ):
                 return "__dict__"
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
@@ -297,7 +304,7 @@ class HidingModule(LinkedNames):
 
     def _begins(self, key: ast.expr) -> bool:
         """Return True for a name that stands there as far as its beginning, or wherever it is given."""
-        return begins_with_a_text(key) or (isinstance(key, ast.Name) and key.id in self.listed)
+        return begins_with_a_text(key) or id(key) in self.listed
 
     def _may_be_own_class(self, cls: ast.expr) -> bool:
         """Return True for what need not be Python's own class: its attributes by place may be any."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from grader.source.hiding_names import ALL_NAMES, last_name, text_of
 from grader.source.parse import nodes_in
-from grader.source.scopes import Definition, names_bound_by
+from grader.source.scopes import Definition, names_bound_by, uses_inside
 
 OWN = ("self", "cls")
 TEST_CASE = "unittest.TestCase"
@@ -27,6 +27,9 @@ BASES = frozenset({
 # As decorators: they mark a function or class by attributes of these names, and call neither.
 MARKS_OF_TESTS = frozenset(f"unittest.{name}" for name in ("expectedFailure", "skip", "skipIf", "skipUnless"))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+FILLING = frozenset({"setattr", "__setattr__", "__dict__", "vars"})
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Opens = Function | ast.Lambda | ast.ClassDef | Comprehension
 METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is
 ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
@@ -105,14 +108,43 @@ def begins_with_a_text(name: ast.expr) -> bool:
     return (text_of(begin) or "_")[0] != "_"
 
 
-def listed_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the variables that are given texts alone that stand there: `for name in ("wq", "wk")`."""
+def listed_names(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return where variables are read that are given texts alone that stand there: `for name in ("wq", "wk")`."""
     nodes = list(nodes)
-    listed, words = Counter[str](), _named_arguments(nodes)
+    words = named_arguments(nodes)
+    found = {id(name) for name in _reads(nodes, bound_alone(nodes, _listed(nodes, words)))}
+    shared = {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+    for function in (node for node in nodes if isinstance(node, Function)):
+        inside = nodes_in(function)
+        own = [*inside[1:]] if not any(isinstance(part, Opens) for part in inside[1:]) else _own_parts(function)
+        listed = _listed([part for part in own if isinstance(part, ast.For)], words)
+        found |= {id(name) for name in _reads(inside, bound_alone(inside, listed) - shared)}
+    for loop in (node for node in nodes if isinstance(node, Comprehension)):
+        inside, within = nodes_in(loop), uses_inside(loop)
+        names = bound_alone(inside, _listed(inside, words))
+        found |= {id(name) for name in _reads(inside, names) if id(name) in within}
+    return found
+
+
+def _own_parts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.AST]:
+    """Return what is in a function, without functions, classes and comprehensions that are in it."""
+    found: list[ast.AST] = [part for part in function.body if not isinstance(part, Opens)]
+    for node in found:  # grows while it is read
+        found += [part for part in ast.iter_child_nodes(node) if not isinstance(part, Opens)]
+    return found
+
+
+def _reads(nodes: Iterable[ast.AST], names: Collection[str]) -> Iterable[ast.Name]:
+    return (node for node in nodes if isinstance(node, ast.Name) and node.id in names)
+
+
+def _listed(nodes: Iterable[ast.AST], words: Mapping[str, list[ast.expr]]) -> Counter[str]:
+    """Return how often loops give a variable texts alone that stand there."""
+    listed = Counter[str]()
     for node in nodes:
         if isinstance(node, ast.For | ast.comprehension):
             listed.update(_names_of_texts(node.target, _items(node.iter, words)))
-    return bound_alone(nodes, listed)
+    return listed
 
 
 def bound_alone(nodes: Iterable[ast.AST], counted: Mapping[str, int]) -> set[str]:
@@ -123,12 +155,47 @@ def bound_alone(nodes: Iterable[ast.AST], counted: Mapping[str, int]) -> set[str
     return {name for name, times in counted.items() if bound[name] == times}
 
 
-def _named_arguments(nodes: list[ast.AST]) -> dict[str, list[ast.expr]]:
-    """Return for each `**sizes` the names that it may hold: those that a file's calls give, if they all stand there."""
+def named_arguments(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
+    """Return for each `**sizes` the names that it may hold: those that a file's calls give, if they all stand there.
+
+    Of a dictionary that is filled, bound again or in other hands nobody knows.
+    """
+    nodes = list(nodes)
     named = [word.arg for node in nodes if isinstance(node, ast.Call) for word in node.keywords]
+    if None in named:
+        return {}
     texts: list[ast.expr] = [ast.Constant(name) for name in named]
-    takers = [node.kwarg.arg for node in nodes if isinstance(node, ast.arguments) and node.kwarg]
-    return {} if None in named else dict.fromkeys(takers, texts)
+    takers = Counter(node.kwarg.arg for node in nodes if isinstance(node, ast.arguments) and node.kwarg)
+    fine = {id(name) for node in nodes for name in _only_read(node)}
+    filled = {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in fine}
+    return dict.fromkeys(bound_alone(nodes, takers) - filled, texts)
+
+
+def fills_by_arguments(nodes: Iterable[ast.AST]) -> bool:
+    """Return True where an object's attributes may have the names of its arguments, all of which a file gives."""
+    nodes = list(nodes)
+    return bool(named_arguments(nodes)) and any(last_name(node) in FILLING for node in nodes)
+
+
+def gives_any_arguments(nodes: Iterable[ast.AST]) -> bool:
+    """Return True for a call with arguments whose names do not stand there: `f(**options)`."""
+    return any(isinstance(node, ast.Call) and any(word.arg is None for word in node.keywords) for node in nodes)
+
+
+def _only_read(node: ast.AST) -> Iterable[ast.AST]:
+    """Yield where a dictionary's names are read, or taken over: `kwargs.items()`, `self.__dict__.update(kwargs)`."""
+    match node:
+        case ast.Attribute(value=ast.Name() as name, attr="get" | "items" | "keys" | "pop" | "values"):
+            yield name
+        case (
+            ast.Subscript(value=ast.Name() as name, ctx=ast.Load())
+            | ast.Call(func=ast.Name("len" | "list" | "sorted"), args=[ast.Name() as name])
+        ):
+            yield name
+        case ast.Call(func=ast.Attribute(value=holder, attr="update"), args=[ast.Name() as name]):
+            yield from [name] if last_name(holder) in ("__dict__", "vars") else []
+        case ast.Compare(comparators=[ast.Name() as name], ops=[ast.In() | ast.NotIn()]):
+            yield name
 
 
 def told_texts(nodes: Iterable[ast.AST]) -> set[str]:
@@ -171,7 +238,7 @@ def _items(listed: ast.expr, words: Mapping[str, list[ast.expr]]) -> list[ast.ex
         case ast.Call(func=ast.Attribute(value=ast.Name(name), attr="items" | "keys" as pairs), args=[]):
             return [ast.Tuple([text]) if pairs == "items" else text for text in words.get(name, [])]
         case ast.Tuple(items) | ast.List(items) | ast.Set(items) | ast.Dict(items):
-            return [item for item in items if item is not None]
+            return [item or ast.Constant(None) for item in items]  # `**more`, of which nobody knows
         case ast.Call(func=ast.Attribute(value=ast.Dict(keys), attr="items" | "keys")):
             return [ast.Tuple([key]) if listed.func.attr == "items" and key else key for key in keys]  # type: ignore
         case ast.Call(func=ast.Attribute(value=ast.Constant(str(text)), attr="split"), args=[]):
@@ -197,14 +264,32 @@ def _part_of(item: ast.expr, place: int) -> ast.expr | None:
     return parts[place] if place < len(parts) else None
 
 
-def fills_its_names(node: ast.AST) -> bool:
+def fills_its_names(node: ast.AST, updates: Collection[int] = (), listed: Collection[int] = ()) -> bool:
     """Return True for `x.__dict__.update(...)`, and for `x.__dict__[n] = v` where *n* does not stand there."""
     match node:
         case ast.Attribute(value=holder, attr="update" | "setdefault" | "__setitem__" | "__ior__"):
-            return last_name(holder) in ("__dict__", "vars")
+            return last_name(holder) in ("__dict__", "vars") and id(node) not in updates
         case ast.Subscript(value=holder, slice=key, ctx=ast.Store()):
-            return last_name(holder) in ("__dict__", "vars") and not begins_with_a_text(key)
+            is_told = begins_with_a_text(key) or id(key) in listed
+            return last_name(holder) in ("__dict__", "vars") and not is_told
+        case ast.AugAssign(target=ast.Attribute(attr="__dict__")):
+            return True
     return False
+
+
+def plain_updates(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return where `x.__dict__.update` is called with names alone that stand there, none of Python's own."""
+    nodes = list(nodes)
+    words, found = named_arguments(nodes), set()
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(attr="update") as func, args=args, keywords=named):
+                given = [*_items(args[0], words)] if len(args) == 1 else []
+                given += [ast.Constant(word.arg) for word in named]
+                is_read = not args or (len(args) == 1 and isinstance(args[0], ast.Name | ast.Dict) and bool(given))
+                if is_read and all(map(begins_with_a_text, given)):
+                    found.add(id(func))
+    return found
 
 
 def whole(thing: ast.expr) -> ast.expr:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from grader.source.hiding_names import LOOKUPS, last_name, text_of
+from grader.source.hiding_names import LISTS, LOOKUPS, SETTERS, last_name, text_of
 from grader.source.own_classes import OWN, Function, first_of
 from grader.source.parse import nodes_in
 from grader.source.scopes import names_bound_by
@@ -208,6 +208,18 @@ class OwnClasses:
                 yield from [of] if name == "__new__" and kind.id == "object" else []
             case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name("super")), attr="__new__"), args=[of, *_]):
                 yield of
+
+
+def relied_on(nodes: Iterable[ast.AST], own: Mapping[int, str], known_name: Callable[[ast.AST], str]) -> set[str]:
+    """Return the classes of whose objects, where they stand in *own*, all that they have is used."""
+    found = set()
+    for node in nodes:
+        match node:
+            case ast.Call(args=[thing, *_]) if known_name(node) in LOOKUPS | SETTERS | LISTS:
+                found |= {own.get(id(part), "") for part in nodes_in(thing)}
+            case ast.Attribute(attr="__dict__" | "__setattr__" | "__delattr__", value=thing):
+                found |= {own.get(id(part), "") for part in nodes_in(thing)}
+    return found - {""}
 
 
 def methods_of(nodes: Iterable[ast.AST]) -> Iterable[str]:
