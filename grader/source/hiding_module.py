@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections import Counter
 from functools import cached_property, lru_cache
 
@@ -31,7 +30,6 @@ from grader.source.hiding_names import (
     text_of,
     used_place,
 )
-from grader.source.linked_names import LinkedNames
 from grader.source.module_names import attributes_of
 from grader.source.own_classes import (
     BASES,
@@ -40,9 +38,7 @@ from grader.source.own_classes import (
     Function,
     begins_with_a_text,
     bound_alone,
-    fills_by_arguments,
     fills_its_names,
-    gives_any_arguments,
     is_class_of_layers,
     listed_names,
     makes_attributes,
@@ -50,61 +46,20 @@ from grader.source.own_classes import (
     told_texts,
     whole,
 )
-from grader.source.own_objects import OwnClasses, methods_of, relied_on
+from grader.source.own_objects import OF_ANY_CLASS, OwnNames, items_asked_for
 from grader.source.parse import MAX_CACHED_CHARS
-from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, root_name, uses_inside
+from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
 
 SIGNATURE = "inspect.signature"  # it runs the text in which an object of one's own may say what it takes
 
 
-class HidingModule(LinkedNames):
+class HidingModule(OwnNames):
     """One file, of which each node tells whether a call could be hidden with it."""
 
     @property
     def size(self) -> int:
         """How many nodes it has."""
         return len(self._nodes)
-
-    @cached_property
-    def own_objects(self) -> dict[int, str]:
-        """Where a name means an object of the learner's own classes, whatever else the file does, with the class."""
-        return OwnClasses(self._nodes, self._leads_on, self._path_of_others).own_objects()
-
-    @cached_property
-    def _relied_on(self) -> set[str]:
-        """The classes of which an object may be all that a method is called with, or a name is looked up in another."""
-        return relied_on(self._nodes, self.own_objects, self._known_name)
-
-    @cached_property
-    def _shown_class(self) -> str:
-        """A class of one file that relies on it that its methods have objects of it, in another file's other hands."""
-        modules = [module for module in (self, *self.linked.values()) if isinstance(module, HidingModule)]
-        nodes = [module._nodes for module in modules]
-        if any(map(fills_by_arguments, nodes)) and any(map(gives_any_arguments, nodes)):
-            return "setattr"
-        names = {name for module in modules for name in module._relied_on}
-        handed = [(local, name) for module in modules for local, of in module.imported.items() for _, name in of]
-        while names and (more := {local for local, name in handed if name in names} - names):
-            names |= more
-        return next((found for module in modules if names and (found := module._shows(names, modules))), "")
-
-    def _shows(self, names: set[str], modules: list[HidingModule]) -> str:
-        """Return which of the classes with these names, its own or other files', it has in other hands, or ""."""
-        methods = {name for module in modules for name in methods_of(module._nodes)}
-        return OwnClasses(self._nodes, self._leads_on, self._path_of_others, names, methods).shown(names)
-
-    def _path_of_others(self, node: ast.AST) -> str:
-        """Return the dotted name of what is a library's or Python's own, "" for what any code may have made another."""
-        root = root_name(node) if isinstance(node, ast.expr) else ""
-        if not root or root in self._given_values or self.own_stars:
-            return ""
-        return self._path(node) or (root if isinstance(node, ast.Name) and hasattr(builtins, root) else "")
-
-    @cached_property
-    def _given_values(self) -> set[str]:
-        """The names that stand for something of the learner's anywhere, or could."""
-        bound = {name for node in self._nodes if not isinstance(node, ast.alias) for name in names_bound_by(node)}
-        return {*bound, *self.imported, *self.own_modules, *(self.own_attributes if self.own_modules else ())}
 
     @cached_property
     def _of_layers(self) -> set[int]:
@@ -123,36 +78,6 @@ class HidingModule(LinkedNames):
             calls = [node for node in inside if layers and isinstance(node, ast.Call) and node.args]
             found |= {id(call) for call in calls if last_name(whole(call.args[0])) in layers}
         return found
-
-    def _leads_on(self, base: ast.expr) -> bool:
-        """Return True for a class of a library, or an error of Python's, of which an attribute may be anything."""
-        base = base.value if isinstance(base, ast.Subscript) else base  # Generic[T]
-        name = last_name(base)
-        is_error = isinstance(base, ast.Name) and name.endswith(("Error", "Exception", "Warning", "Exit", "Interrupt"))
-        path = self._path(base)
-        if not path and name not in self.classes and not is_error:
-            whences = self._whences(base)
-            return name in self.bindings or any(self._leads_on_in(where, given) for where, given in whences)
-        return is_error or bool(path and path not in BASES and not is_class_of_layers(path))
-
-    def _whences(self, base: ast.expr) -> set[tuple[str, str]]:
-        """Return the learner's other modules that a class may come from, and its name there."""
-        if isinstance(base, ast.Attribute):
-            where = self.own_modules.get(last_name(base.value))
-            return {(where, base.attr)} if where else set()
-        name = last_name(base)
-        return self.imported.get(name, set()) | {(where, name) for where in self.own_stars}
-
-    def _leads_on_in(self, where: str, name: str) -> bool:
-        """Return True for what another file has under a name, if that is no class, or one that leads on."""
-        module = self.linked.get(where)
-        if not isinstance(module, HidingModule) or name not in module.handed:
-            return module is None
-        classes = [node for node in module._nodes if isinstance(node, ast.ClassDef) and node.name == name]
-        try:
-            return not classes or any(module._leads_on(base) for node in classes for base in node.bases)
-        except RecursionError:  # files whose classes are derived in a circle
-            return True
 
     @cached_property
     def _bound(self) -> set[str]:
@@ -230,6 +155,8 @@ class HidingModule(LinkedNames):
                 return name + ITSELF
             case ast.Name() if id(node) in self.types:
                 return "type"
+            case ast.Attribute() | ast.Call() if id(node) in self._items or self._is_method_of_a_library(node):
+                return last_name(node)
             case ast.Global() if id(node) in self._of_classes:  # it makes a function of the module of a method
                 return "global"
             case ast.Name() if names_in_other_hands(node, self.called, self._bound) and self._holds_modules:
@@ -244,8 +171,32 @@ class HidingModule(LinkedNames):
                 return name
         return DATACLASS if self._is_dataclass(node) else ""
 
+    @cached_property
+    def _items(self) -> set[int]:
+        return items_asked_for(self._nodes)
+
+    def _is_method_of_a_library(self, node: ast.AST) -> bool:
+        """Return True for a library's method that one's own class, or an object's, is asked for: it takes any object.
+
+        One that is called with an object of one's own is as its `super()`; `apply` has the class for its object.
+        """
+        if not isinstance(node, ast.Attribute) or node.attr in self.own_attributes or node.attr.isupper():
+            return False
+        if id(node) in self._of_self or node.attr in OF_ANY_CLASS or node.attr == "apply":
+            return False
+        of = node.value
+        is_any = isinstance(of, ast.Call | ast.Attribute) and (
+            (last_name(of) == "type" and isinstance(of, ast.Call) and len(of.args) == 1) or last_name(of) == "__class__"
+        )
+        return (is_any and id(node) in self.called) or last_name(of) in self._of_libraries
+
     def _hands_on_own(self, node: ast.Name) -> bool:
-        """Return True for a module of the learner's, in whatever hands, that leads to others or to a hiding place."""
+        """Return True for a module of the learner's, in whatever hands, that leads to others or to a hiding place.
+
+        And for a class of tests.
+        """
+        if node.id in self.tests and id(node) not in self.called | self._bases:
+            return True
         module = self.linked.get(self.own_modules[node.id]) if node.id in self.own_modules else None
         if not isinstance(module, HidingModule) or not module._leads_to_others:
             return False
@@ -300,6 +251,8 @@ class HidingModule(LinkedNames):
             return not is_read or id(lookup) not in self._used_at_once
         is_bare = isinstance(lookup.func, ast.Attribute) and len(given) == 1  # x.__getattribute__(n)
         is_own = not self._is_not_own(lookup.func.value if is_bare else given[0], lookup)  # type: ignore
+        if is_bare and is_own and name == "__getattr__" and last_name(lookup.func.value) == "super":  # type: ignore
+            return False  # of a layer: it has its parts alone
         return not is_read and not (is_own and bool(names) and all(map(self._begins, names)))
 
     def _begins(self, key: ast.expr) -> bool:
@@ -329,11 +282,6 @@ class HidingModule(LinkedNames):
         thing = whole(thing)
         is_read = text_of(key) or (self._begins(key) and not self._is_not_own(thing, call))
         return not is_read or self._is_assembled(key) or (text_of(key) or "").startswith("__")
-
-    def _known_name(self, node: ast.AST) -> str:
-        """Return the last name of what is called or used, as its module calls it: `attrgetter`, imported as `a`."""
-        name = last_name(node)
-        return self.paths[name].rpartition(".")[2] if name in self.paths and "." in self.paths[name] else name
 
     def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:
         """Return True where a name is looked up, or all are, in what need not be an object of the learner's own."""
@@ -390,7 +338,8 @@ class HidingModule(LinkedNames):
         *above, kind, name = ["", *path.split(".")]
         is_class = above[1:2] == ["torch"] and kind[:1].isupper() and not kind.endswith("Tensor")
         is_method = is_class and isinstance(node, ast.Attribute) and not name.isupper()  # as members of an Enum are
-        return is_method and id(node) not in self._of_self
+        is_begin = (kind, name) == ("Module", "__init__")  # it asks `super()`, which refuses another's object
+        return is_method and not is_begin and id(node) not in self._of_self
 
     @cached_property
     def _of_self(self) -> set[int]:

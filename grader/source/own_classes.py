@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
-from grader.source.hiding_names import ALL_NAMES, last_name, text_of
+from grader.source.hiding_names import ALL_NAMES, LISTS, LOOKUPS, SETTERS, last_name, text_of
 from grader.source.parse import nodes_in
 from grader.source.scopes import Definition, names_bound_by, uses_inside
 
@@ -27,6 +27,7 @@ BASES = frozenset({
 # As decorators: they mark a function or class by attributes of these names, and call neither.
 MARKS_OF_TESTS = frozenset(f"unittest.{name}" for name in ("expectedFailure", "skip", "skipIf", "skipUnless"))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+OF_NO_OBJECT = frozenset({"classmethod", "staticmethod"})
 FILLING = frozenset({"setattr", "__setattr__", "__dict__", "vars"})
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Opens = Function | ast.Lambda | ast.ClassDef | Comprehension
@@ -169,6 +170,25 @@ def named_arguments(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
     fine = {id(name) for node in nodes for name in _only_read(node)}
     filled = {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in fine}
     return dict.fromkeys(bound_alone(nodes, takers) - filled, texts)
+
+
+def relied_on(nodes: Iterable[ast.AST], own: Mapping[int, str], known_name: Callable[[ast.AST], str]) -> set[str]:
+    """Return the classes of whose objects, where they stand in *own*, all that they have is used."""
+    found = set()
+    for node in nodes:
+        match node:
+            case ast.Call(args=[thing, *_]) if known_name(node) in LOOKUPS | SETTERS | LISTS:
+                found |= {own.get(id(part), "") for part in nodes_in(thing)}
+            case ast.Attribute(attr="__dict__" | "__setattr__" | "__delattr__", value=thing):
+                found |= {own.get(id(part), "") for part in nodes_in(thing)}
+    return found - {""}
+
+
+def methods_of(nodes: Iterable[ast.AST]) -> Iterable[str]:
+    """Yield the names of all methods, but of those that have the class, or nothing, for their object."""
+    for method in (part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body):
+        if isinstance(method, Function) and not {last_name(each) for each in method.decorator_list} & OF_NO_OBJECT:
+            yield method.name
 
 
 def fills_by_arguments(nodes: Iterable[ast.AST]) -> bool:

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+import builtins
+from collections.abc import Callable, Iterable
+from functools import cached_property
 
-from grader.source.hiding_names import LISTS, LOOKUPS, SETTERS, last_name, text_of
-from grader.source.own_classes import OWN, Function, first_of
+from grader.source.hiding_names import LOOKUPS, last_name, text_of
+from grader.source.linked_names import LinkedNames
+from grader.source.own_classes import (
+    BASES,
+    OWN,
+    TEST_CASE,
+    Function,
+    fills_by_arguments,
+    first_of,
+    gives_any_arguments,
+    is_class_of_layers,
+    methods_of,
+    relied_on,
+)
 from grader.source.parse import nodes_in
-from grader.source.scopes import names_bound_by
+from grader.source.scopes import names_bound_by, root_name
 
 # Of methods: with those decorators the function is in no other hands.
 TOLD = frozenset({"__set_name__", "__subclasshook__", "__subclasscheck__", "__mro_entries__"})  # to these another is
 OF_THE_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})  # they are told their own
-OF_NO_OBJECT = frozenset({"classmethod", "staticmethod"})
+ITEMS = {"__getitem__": 1, "__delitem__": 1, "__setitem__": 2}  # with how many arguments an object's are called
 COMPARES = frozenset({"__eq__", "__ne__", "__contains__"})
 OF_CLASSES = frozenset({"dataclass", "final", "runtime_checkable", "total_ordering", "unique"})  # decorators
 OF_ANY_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__", "__members__"})
@@ -40,10 +54,7 @@ class OwnClasses:
         others: Iterable[str] = (),
         methods: Iterable[str] = (),
     ) -> None:
-        """Read the classes, and what is done with *others* than these, and their *methods*.
-
-        `path_of` tells what is a library's or Python's own, `leads_on` which base may be any.
-        """
+        """Read the classes; `path_of` tells what is a library's or Python's, `leads_on` which base may be any."""
         self._nodes, self._path_of = nodes, path_of
         self._classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
         self._family = _families(self._classes, others)
@@ -210,25 +221,6 @@ class OwnClasses:
                 yield of
 
 
-def relied_on(nodes: Iterable[ast.AST], own: Mapping[int, str], known_name: Callable[[ast.AST], str]) -> set[str]:
-    """Return the classes of whose objects, where they stand in *own*, all that they have is used."""
-    found = set()
-    for node in nodes:
-        match node:
-            case ast.Call(args=[thing, *_]) if known_name(node) in LOOKUPS | SETTERS | LISTS:
-                found |= {own.get(id(part), "") for part in nodes_in(thing)}
-            case ast.Attribute(attr="__dict__" | "__setattr__" | "__delattr__", value=thing):
-                found |= {own.get(id(part), "") for part in nodes_in(thing)}
-    return found - {""}
-
-
-def methods_of(nodes: Iterable[ast.AST]) -> Iterable[str]:
-    """Yield the names of all methods, but of those that have the class, or nothing, for their object."""
-    for method in (part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body):
-        if isinstance(method, Function) and not {last_name(each) for each in method.decorator_list} & OF_NO_OBJECT:
-            yield method.name
-
-
 def _families(classes: Iterable[ast.ClassDef], others: Iterable[str]) -> dict[str, str]:
     """Return for each class one of those from which it is derived, or which are derived from it: always the same."""
     found: dict[str, str] = {}
@@ -274,3 +266,132 @@ def _each(*things: ast.expr) -> Iterable[ast.expr]:
     """Yield each thing, and each in a tuple."""
     for thing in things:
         yield from thing.elts if isinstance(thing, ast.Tuple) else [thing]
+
+
+def items_asked_for(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return where a method for items is asked for that may be a class's: such a one takes any object for its own.
+
+    `nn.ParameterDict.__getitem__(thing, name)` looks up a name; who has the class need not say its name.
+    """
+    found, fine = set(), set()
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name) as func, args=args, keywords=[]) if name in ITEMS:
+                is_plain = len(args) == ITEMS[name] and not any(isinstance(arg, ast.Starred) for arg in args)
+                fine |= {id(func)} if is_plain or last_name(func.value) == "super" else set()
+            case ast.Call(func=ast.Name("map" | "filter"), args=[func, _]):
+                fine.add(id(func))
+            case ast.Call(args=args) if last_name(node) in LOOKUPS and any(text_of(arg) in ITEMS for arg in args):
+                found.add(id(node))
+            case ast.Attribute(attr=name) if name in ITEMS:
+                found.add(id(node))
+        if isinstance(node, ast.Call):
+            fine |= {id(word.value) for word in node.keywords if word.arg == "key"}
+    return found - fine
+
+
+class OwnNames(LinkedNames):
+    """One file, which knows where its names mean objects of the learner's own classes."""
+
+    @cached_property
+    def own_objects(self) -> dict[int, str]:
+        """Where a name means an object of the learner's own classes, whatever else the file does, with the class."""
+        return OwnClasses(self._nodes, self._leads_on, self._path_of_others).own_objects()
+
+    @cached_property
+    def _relied_on(self) -> set[str]:
+        """The classes of which an object may be all that a method is called with, or a name is looked up in another."""
+        return relied_on(self._nodes, self.own_objects, self._known_name)
+
+    @cached_property
+    def _shown_class(self) -> str:
+        """A class of one file that relies on it that its methods have objects of it, in another file's other hands."""
+        modules = [module for module in (self, *self.linked.values()) if isinstance(module, OwnNames)]
+        nodes = [module._nodes for module in modules]
+        if any(map(fills_by_arguments, nodes)) and any(map(gives_any_arguments, nodes)):
+            return "setattr"
+        names = {name for module in modules for name in module._relied_on}
+        handed = [(local, name) for module in modules for local, of in module.imported.items() for _, name in of]
+        while names and (more := {local for local, name in handed if name in names} - names):
+            names |= more
+        return next((found for module in modules if names and (found := module._shows(names, modules))), "")
+
+    def _shows(self, names: set[str], modules: list[OwnNames]) -> str:
+        """Return which of the classes with these names, its own or other files', it has in other hands, or ""."""
+        methods = {name for module in modules for name in methods_of(module._nodes)}
+        return OwnClasses(self._nodes, self._leads_on, self._path_of_others, names, methods).shown(names)
+
+    def _path_of_others(self, node: ast.AST) -> str:
+        """Return the dotted name of what is a library's or Python's own, "" for what any code may have made another."""
+        root = root_name(node) if isinstance(node, ast.expr) else ""
+        if not root or root in self._given_values or self.own_stars:
+            return ""
+        return self._path(node) or (root if isinstance(node, ast.Name) and hasattr(builtins, root) else "")
+
+    @cached_property
+    def _given_values(self) -> set[str]:
+        """The names that stand for something of the learner's anywhere, or could."""
+        bound = {name for node in self._nodes if not isinstance(node, ast.alias) for name in names_bound_by(node)}
+        return {*bound, *self.imported, *self.own_modules, *(self.own_attributes if self.own_modules else ())}
+
+    def _leads_on(self, base: ast.expr) -> bool:
+        """Return True for a class of a library, or an error of Python's, of which an attribute may be anything."""
+        base = base.value if isinstance(base, ast.Subscript) else base  # Generic[T]
+        name = last_name(base)
+        is_error = isinstance(base, ast.Name) and name.endswith(("Error", "Exception", "Warning", "Exit", "Interrupt"))
+        path = self._path(base)
+        if not path and name not in self.classes and not is_error:
+            whences = self._whences(base)
+            return name in self.bindings or any(self._leads_on_in(where, given) for where, given in whences)
+        return is_error or bool(path and path not in BASES and not is_class_of_layers(path))
+
+    def _whences(self, base: ast.expr) -> set[tuple[str, str]]:
+        """Return the learner's other modules that a class may come from, and its name there."""
+        if isinstance(base, ast.Attribute):
+            where = self.own_modules.get(last_name(base.value))
+            return {(where, base.attr)} if where else set()
+        name = last_name(base)
+        return self.imported.get(name, set()) | {(where, name) for where in self.own_stars}
+
+    def _leads_on_in(self, where: str, name: str) -> bool:
+        """Return True for what another file has under a name, if that is no class, or one that leads on."""
+        module = self.linked.get(where)
+        if not isinstance(module, OwnNames) or name not in module.handed:
+            return module is None
+        classes = [node for node in module._nodes if isinstance(node, ast.ClassDef) and node.name == name]
+        try:
+            return not classes or any(module._leads_on(base) for node in classes for base in node.bases)
+        except RecursionError:  # files whose classes are derived in a circle
+            return True
+
+    @cached_property
+    def _of_libraries(self) -> set[str]:
+        """The learner's classes that are derived from one of torch's, or of unittest's, here or in another file."""
+        modules = [module for module in (self, *self.linked.values()) if isinstance(module, OwnNames)]
+        found = {name for module in modules for name in module._derived(set())}
+        while more := {name for module in modules for name in module._derived(found)} - found:
+            found |= more
+        return found
+
+    def _derived(self, known: set[str]) -> set[str]:
+        """Return its classes that have a library's or a *known* one for a base, and its names for known ones."""
+        found = {local for local, whences in self.imported.items() if any(name in known for _, name in whences)}
+        for node in (node for node in self._nodes if isinstance(node, ast.ClassDef)):
+            paths = [self._path(base) for base in node.bases]
+            is_class = any(each.startswith(("torch.", "unittest.")) and each[-6:] != "Tensor" for each in paths)
+            found |= {node.name} if is_class or known & {last_name(base) for base in node.bases} else set()
+        return found
+
+    def _known_name(self, node: ast.AST) -> str:
+        """Return the last name of what is called or used, as its module calls it: `attrgetter`, imported as `a`."""
+        name = last_name(node)
+        return self.paths[name].rpartition(".")[2] if name in self.paths and "." in self.paths[name] else name
+
+    @cached_property
+    def tests(self) -> set[str]:
+        """The learner's classes of tests: of one in other hands `run` looks up any name of any object."""
+        found = set[str]()
+        for node in (node for node in self._nodes if isinstance(node, ast.ClassDef)):
+            is_test = any(self._path(base) == TEST_CASE or last_name(base) in found for base in node.bases)
+            found |= {node.name} if is_test else set()
+        return found
