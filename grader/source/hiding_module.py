@@ -188,7 +188,8 @@ class HidingModule(OwnNames):
         is_any = isinstance(of, ast.Call | ast.Attribute) and (
             (last_name(of) == "type" and isinstance(of, ast.Call) and len(of.args) == 1) or last_name(of) == "__class__"
         )
-        return (is_any and id(node) in self.called) or last_name(of) in self._of_libraries
+        is_class = isinstance(of, ast.Name | ast.Attribute) and last_name(of) in self._of_libraries
+        return is_class or (is_any and id(node) in self.called)
 
     def _hands_on_own(self, node: ast.Name) -> bool:
         """Return True for a module of the learner's, in whatever hands, that leads to others or to a hiding place.

@@ -60,6 +60,10 @@ OF_ITS_OBJECT = {
     "module init of what is called self":
         "from torch import nn\ndef f(self):\n    nn.Module.__init__(self)\nf(print)\n",
 }  # fmt: skip
+OF_ITS_OBJECT["an object that is made at once"] = (
+    "from torch import nn\nclass A(nn.Linear):\n    pass\n"
+    "def softmax(x, dim=-1):\n    return A(1, 1).to(x.device).eval()(x), A(1, 1).double()(x)\n"
+)
 OF_ANY_OBJECT = {
     "getitem":
         "from torch import nn\nclass P(nn.ParameterDict):\n    pass\ndef same(k):\n    return k\n"
