@@ -38,6 +38,7 @@ HIDING_NAMES = frozenset({
     "func_globals", "func_dict", "func_code", "func_closure", "func_defaults", "__match_args__", "__get__",
     "__reduce_ex__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
     "__text_signature__", "from_callable",  # what `signature` runs
+    "fget", "fset", "fdel", "__wrapped__",  # the function of a method, which takes any object
     "__array_interface__", "__array_struct__", "__cuda_array_interface__",  # any address as an array
     "__func__", "__getattribute__",
     "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
