@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -107,6 +108,20 @@ def test_after_the_last_lesson_of_the_way_comes_its_model(tmp_path):
     said = learn("check", "generate", cwd=work, course=ROOT).stdout
 
     assert re.search(r"Next\s+learn build two_bits\s.*learn read layer_norm", said, re.DOTALL), said
+
+
+def test_a_solved_file_is_a_piece_whatever_a_notebook_holds(tmp_path):
+    """Another attempt that fails, of a notebook's cells, takes nothing from the lesson's own file, which passed."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    (work / "core/causal_mask.py").write_text((ROOT / "solutions/core/causal_mask.py").read_text())
+    assert learn("check", "causal_mask", cwd=work, course=ROOT).returncode == 0
+    cell = "import torch\n\n\ndef causal_mask(n):\n    return torch.ones(n, n, dtype=torch.bool)\n"
+    book = {"cells": [{"cell_type": "code", "metadata": {}, "source": cell, "outputs": [], "execution_count": 1}],
+            "metadata": {}, "nbformat": 4, "nbformat_minor": 5}  # fmt: skip
+    (work / "core/causal_mask.ipynb").write_text(json.dumps(book))
+    assert learn("check", "core/causal_mask.ipynb", cwd=work, course=ROOT).returncode == 1
+
+    assert "  yours: causal_mask\n" in learn("build", cwd=work, course=ROOT).stdout
 
 
 def test_without_a_name_it_lists_what_can_be_built_and_what_is_missing(tmp_path):
