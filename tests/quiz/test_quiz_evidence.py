@@ -15,10 +15,13 @@ from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
 from support.repeat import repeat
 
 from grader.cli.standing.report import report_lines
+from grader.cli.standing.report_explained import explain_lines
 from grader.model import Answered, Claimed
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import certainty_table, meaning
+from grader.quiz.assessment.evidence import make_item
 from grader.quiz.assessment.fading import weigh
+from grader.quiz.assessment.scoring import topic_score
 from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.lint import find_problems
 from grader.quiz.bank.variants import make_variant
@@ -254,6 +257,17 @@ def test_strong_in_why_and_weak_in_working_out():
     facet = next(each for each in report["weaknesses"] if each["kind"] == "facet")
     assert facet["says"] == "are weak in working things out: 2 of 7 right"
     assert facet["command"] == "learn quiz --facet maths" and len(facet["families"]) == 5
+
+
+def test_a_facet_has_the_number_of_its_answers_and_the_sum_is_shown():
+    """Twelve of thirteen right: ten times the share that is known, as a topic of these answers has it, and no slips."""
+    log = of_facet("why", 12, 13)
+    report = assess(BANK, LearnerLog(log), NOON)
+    (facet,) = report["facets"]
+    known = topic_score([make_item(answer) for answer in log])
+    assert facet["score"] == round(known.score, 1) < 10
+    shown = "\n".join(explain_lines(report))
+    assert re.search(rf"^    t = .* = {known.share:.4f}: {known.score:.1f}$", shown, re.MULTILINE), shown
 
 
 def test_no_facet_stands_out_by_chance_alone():

@@ -100,6 +100,7 @@ def test_the_arithmetic_can_be_followed(workspace, course):
     shares = [float(share) for share in re.findall(r"^  t = .* = (\S+)$", shown, re.MULTILINE)]
     sizes = [(float(n), float(g)) for n, g in re.findall(r"^  n = (\S+), k = \S+, g = (\S+), u", shown, re.MULTILINE)]
     (score,) = map(float, re.findall(r"\) = (\d+\.\d)$", shown, re.MULTILINE))
+    assert re.findall(r"^  (\S+), unsure$", shown, re.MULTILINE) == [f"{10 * share:.1f}" for share in shares]
     mean = sum(shares) / 10
     assert len(shares) == len(sizes) == 10 and score == round(10 * mean, 1)
     for name in ("low", "high"):

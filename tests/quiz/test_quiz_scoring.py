@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.quiz.assessment.scoring import MIN_TOPICS, SOLID, UNSURE, WEAK, Item, label, overall, topic_score
+from grader.quiz.assessment.scoring import (
+    MIN_TOPICS,
+    SOLID,
+    UNSURE,
+    WEAK,
+    Item,
+    label,
+    overall,
+    score_alone,
+    topic_score,
+)
 
 ITEMS = st.lists(st.builds(Item, st.floats(0, 1), st.sampled_from([0.02, 0.25, 1 / 3, 0.5])), min_size=1, max_size=12)
 
@@ -46,6 +56,17 @@ def test_not_knowing_is_what_guessing_is_on_average():
     assert honest.variance(0.0) == pytest.approx(0) and honest.variance(0.2) < guessed.variance(0.2)
     assert honest.label == WEAK
     assert topic_score([Item(0, 0.5, True, unknown=True)]).share == pytest.approx(0)
+
+
+def test_a_session_with_a_miss_is_no_ten():
+    """Of a few answers nothing is put down to slips: the share that is known, and below ten whatever was missed."""
+    partly = [Item(1.0, 0.02), Item(1.0, 0.25), Item(0.8, 0.5, whole=True)]
+    guess = (0.02 + 0.25 + 0.5) / 3
+    alone = score_alone(partly)
+    assert alone.score == topic_score(partly).score == pytest.approx(10 * (2.8 / 3 - guess) / (1 - guess - 0.03))
+    assert alone.low < alone.score < 9.6 and alone.high == 10
+    assert topic_score(typed(39, 40)).share > 1 and score_alone(typed(39, 40)).score == 9.9
+    assert score_alone(typed(3, 3)).score == 10.0 and score_alone(typed(0, 3)).score == 0.0
 
 
 def test_topics_left_out_widen_the_interval():

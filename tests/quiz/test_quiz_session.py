@@ -216,7 +216,7 @@ def test_the_outcome_is_of_first_tries(bank):
         ("topic0.n1", ["doubled what should stand alone"])
     ]
     guess = (0.02 + 1 / 3 + 0.02) / 3
-    assert result["score"] == pytest.approx(10 * (2 / 3 - guess) / (1 - guess - 0.03), abs=0.3)
+    assert result["score"] == pytest.approx(10 * (2 / 3 - guess) / (1 - guess - 0.03), abs=0.05)
     assert result["low"] < result["score"] < result["high"]
 
 

@@ -14,7 +14,7 @@ from grader.cli.quiz.context import read_bank
 from grader.cli.quiz.render import cut, next_lines
 from grader.model import SCHEMA, Answered
 from grader.quiz.assessment.evidence import collect, evidence_by_topic, first_tries
-from grader.quiz.assessment.scoring import MIN_ITEMS, SCALE, SOLID, UNSURE, WEAK, TopicScore, clip_score, topic_score
+from grader.quiz.assessment.scoring import MIN_ITEMS, SOLID, UNSURE, WEAK, TopicScore, topic_score
 from grader.quiz.bank.bank import Bank
 from grader.quiz.model import Topic
 from grader.store.quiz_log import QuizLog
@@ -124,9 +124,8 @@ def _describe_score(score: TopicScore | None) -> tuple[str, str, str]:
     if not score.covered:
         return signs().skipped, "quiet", f"{len(score.items)} answered"
     sign, style = STYLES.get(score.label, ("trouble", "strong"))
-    shown = clip_score(SCALE * score.share)
     all_right = score.label == UNSURE and all(item.credit >= 1 for item in score.items)
-    return getattr(signs(), sign), style, f"{shown:>4.1f}  {'so far' if all_right else score.label}"
+    return getattr(signs(), sign), style, f"{score.score:>4.1f}  {'so far' if all_right else score.label}"
 
 
 def _next(bank: Bank, answers: Mapping[str, Answered]) -> list[tuple[str, str]]:

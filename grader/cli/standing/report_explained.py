@@ -10,7 +10,7 @@ from grader.cli.learn.next_step import section
 from grader.model import DONT_KNOW
 from grader.quiz.assessment.assessment import TRAP_COSTS
 from grader.quiz.assessment.evidence import PRACTICE
-from grader.quiz.assessment.scoring import MIN_ITEMS, SCALE, SLIP, SLIPS_WIDTH, SPREAD, Z90
+from grader.quiz.assessment.scoring import MIN_ITEMS, SCALE, SHORT_OF_ALL, SLIP, SLIPS_WIDTH, SPREAD, Z90
 from grader.terminal.console import paint, wrap
 from grader.terminal.text import plural
 
@@ -34,7 +34,8 @@ FADING = (
 SYMBOLS = (
     "n is the sum of the weights, k that of the credits, each times its weight, g what guessing earns on average, and "
     "slip how often one who knows is wrong all the same. t is the share that is known. A ? has what guessing earns as "
-    "its credit; u is the share of those: nothing was left to luck there."
+    "its credit; u is the share of those: nothing was left to luck there. The number of a topic, a facet or a session "
+    f"is {SCALE:g} t, from 0 to {SCALE:g}, and no more than {SHORT_OF_ALL} where anything was missed."
 )
 
 
@@ -52,6 +53,7 @@ def explain_lines(assessment: Mapping[str, Any]) -> Iterator[str]:
         yield from _topic(topic)
     yield ""
     yield from _overall(assessment)
+    yield from section("Facets", _facets(assessment["facets"]))
     yield from section("Claimed", _claims(assessment))
     yield from section("Certainty", _certainty(assessment))
     yield from section("Weaknesses", _weaknesses(assessment["weaknesses"]))
@@ -67,12 +69,26 @@ def _topic(topic: Topic) -> Iterator[str]:
         yield f"  {credit}  guess {mark['guess']:.2f}  weight {mark['weight']:.2f}  {asked}{sure}{tags}"
     n, k, g = topic["weight"], topic["credit"], topic["guess"]
     yield paint(f"  n = {n:g}, k = {k:g}, g = {g:.4f}, u = {topic['unknown']:.4f}, slip = {SLIP}", "quiet")
-    yield f"  t = (k/n - g) / (1 - g - slip) = ({k / n:.4f} - {g:.4f}) / {1 - g - SLIP:.4f} = {topic['share']:.4f}"
+    yield f"  {_share(topic)}"
     yield (
-        f"  {topic['so_far'] or topic['label']}"
+        f"  {topic['score']:.1f}, {topic['so_far'] or topic['label']}"
         if topic["covered"]
         else f"  not covered: {MIN_ITEMS} answers are needed"
     )
+
+
+def _share(topic: Topic) -> str:
+    """Show how t is computed of a topic, or of a facet."""
+    n, k, g = topic["weight"], topic["credit"], topic["guess"]
+    return f"t = (k/n - g) / (1 - g - slip) = ({k / n:.4f} - {g:.4f}) / {1 - g - SLIP:.4f} = {topic['share']:.4f}"
+
+
+def _facets(facets: Sequence[Topic]) -> Iterator[str]:
+    """Explain the number of each facet, of the same answers as those of the topics."""
+    for each in facets:
+        if each["score"] is not None:
+            yield f"  {each['title']}: n = {each['weight']:g}, k = {each['credit']:g}"
+            yield f"    {_share(each)}: {each['score']:.1f}"
 
 
 def _overall(assessment: Mapping[str, Any]) -> Iterator[str]:

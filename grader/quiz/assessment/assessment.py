@@ -34,7 +34,6 @@ from grader.quiz.assessment.scoring import (
     SOLID,
     Overall,
     TopicScore,
-    clip_score,
     label,
     overall,
 )
@@ -188,7 +187,7 @@ def _numbers(score: TopicScore | None) -> dict[str, Any]:
         "unknown": round(score.unknown, 4),
         "share": round(score.share, 4),
         "variance": round(score.variance(min(1.0, max(0.0, score.share))), 6),
-        "score": round(clip_score(SCALE * score.share), 1) if score.covered else None,
+        "score": round(score.score, 1) if score.covered else None,
         "label": score.label if score.covered else "",
         "covered": score.covered,
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.model import CERTAINTIES, Answered, QuizSession
 from grader.quiz.assessment.evidence import make_item
-from grader.quiz.assessment.scoring import score_together, topic_score
+from grader.quiz.assessment.scoring import score_alone
 from grader.quiz.model import Unreadable
 
 PROBABILITY = {"guess": 0.2, "fairly": 0.7, "sure": 0.95}  # of being wholly right: what each word is taken to mean
@@ -72,7 +72,7 @@ def history(sessions: Iterable[QuizSession], answers: Sequence[Answered]) -> lis
         mine = [answer for answer in answers if answer.session == session.id and answer.first]
         if session.finished is None or session.predicted is None or len(mine) < MIN_ANSWERS_IN_SESSION:
             continue
-        scored = score_together([topic_score([make_item(answer) for answer in mine])]).score
+        scored = score_alone([make_item(answer) for answer in mine]).score
         found.append(
             {
                 "when": session.started.isoformat(),

@@ -20,7 +20,7 @@ from grader.quiz.assessment.scoring import (
     WEAK_BELOW,
     TopicScore,
     certainty,
-    score_together,
+    score_alone,
 )
 from grader.quiz.model import FACETS
 
@@ -32,20 +32,28 @@ def score_facets(found: Sequence[Evidence]) -> list[dict[str, Any]]:
     """Return what is known of each facet that was asked.
 
     Returns:
-        {"name", "title", "items", "right", "partly", "missed": families, "score", "low", "high", "finding"}; a
-        finding is SOLID, WEAK, "too few" or "". Of fewer answers than a topic needs there is no score.
+        {"name", "title", "items", "right", "partly", "missed": families, "score", "low", "high", "weight",
+        "credit", "guess", "share", "finding"}, with n, k, g and t as a topic has them; a finding is SOLID, WEAK,
+        "too few" or "". Of fewer answers than a topic needs there is no score.
     """
     scored = [(each, each.score) for each in found if each.score]
     findings = find_strong_and_weak({each.name: score for each, score in scored})
     rows = []
     for each, score in scored:
-        result = score_together([score])
+        result = score_alone(score.items)
         missed = [answer.family for answer in each.answers if answer.credit < 1]
         known = {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
         numbers = known if score.covered else dict.fromkeys(known)
         finding = "too few" if len(each.counted) < MIN_ANSWERS else findings.get(each.name, "")
         counts = {"items": len(each.answers), "right": len(each.answers) - len(missed), "missed": missed}
         counts["partly"] = each.partly
+        sums = {
+            "weight": score.weight,
+            "credit": score.credit * score.weight,
+            "guess": score.guess,
+            "share": score.share,
+        }
+        numbers |= {name: round(number, 4) for name, number in sums.items()}
         rows.append({"name": each.name, "title": FACETS[each.name], **counts, **numbers, "finding": finding})
     return rows
 

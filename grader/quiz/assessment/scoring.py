@@ -18,6 +18,9 @@ against anybody: without it a true 10 would be shown as 9.85. With it, it is sho
 Where topics are left out, V gets more by (their share * SPREAD)^2: whoever chooses topics may know the others worse, or
 better.
 
+One topic, one facet or one session alone has the score 10 t, from 0 to 10, and no more than 9.9 where anything was
+missed: of so few answers nothing is put down to slips.
+
 Averaging Bayesian estimates of each topic would pull every score to the middle: with 3 items a topic a true 9 is shown
 as 7 (benchmarks/assessment.py repeats the experiment).
 """
@@ -36,6 +39,7 @@ SPREAD = 0.3  # at least, of a learner's knowledge over the topics that were lef
 Z90 = 1.75  # 1.645 would do if credits were normal; they are few, and skewed near both ends
 SLIPS_WIDTH = 2.75  # wider makes 9.5 too high, narrower makes 10 too low: 0.07 each
 SCALE = 10.0
+SHORT_OF_ALL = 9.9  # the most that is shown of a topic of which something was missed
 
 SOLID, UNSURE, WEAK = "solid", "unsure", "weak"
 SOLID_FROM, WEAK_BELOW, SURE_ENOUGH = 0.7, 0.5, 0.8
@@ -75,6 +79,12 @@ class TopicScore:
     @property
     def label(self) -> str:
         return label(self.items)
+
+    @property
+    def score(self) -> float:
+        """Return 10 t on the scale from 0 to 10, which ends at 9.9 for whoever missed something."""
+        most = SCALE if all(item.credit >= 1 for item in self.items) else SHORT_OF_ALL
+        return min(most, max(0.0, SCALE * self.share))
 
     def variance(self, share: float) -> float:
         """Return how much t varies from chance if this share is known."""
@@ -116,6 +126,13 @@ def overall(topics: Iterable[TopicScore], min_topics: int = MIN_TOPICS, of: int 
     if len(covered) < max(1, min_topics):
         return None
     return score_together(covered, spread_of_others(covered, of))
+
+
+def score_alone(items: Sequence[Item]) -> Overall:
+    """Score the items of one topic, facet or session by themselves. Raises ValueError without items."""
+    topic = topic_score(items)
+    low, high = _find_interval([topic], min(1.0, max(0.0, topic.share)), 0.0)
+    return Overall(topic.score, min(SCALE * low, topic.score), SCALE * high)
 
 
 def score_together(topics: Sequence[TopicScore], spread: float = 0.0) -> Overall:
@@ -193,8 +210,3 @@ def _log_likelihood(items: Sequence[Item], share: float) -> float:
         credit = 0.0 if item.unknown else credit
         log += item.weight * (credit * math.log(max(right, 1e-12)) + (1 - credit) * math.log(max(1 - right, 1e-12)))
     return log
-
-
-def clip_score(value: float) -> float:
-    """Clip a score to the scale from 0 to 10."""
-    return min(SCALE, max(0.0, value))

@@ -12,7 +12,7 @@ from typing import Any
 from grader.model import Answered, QuizSession
 from grader.quiz.assessment.calibration import describe_error
 from grader.quiz.assessment.evidence import make_item, topic_of, tries_that_count
-from grader.quiz.assessment.scoring import score_together, topic_score
+from grader.quiz.assessment.scoring import score_alone
 from grader.quiz.model import Question
 from grader.quiz.session.session import Session, is_sure_but_wrong
 
@@ -28,7 +28,7 @@ def summarize(session: Session, log: Sequence[Answered] = (), sessions: Sequence
     Returns:
         {"answers", "right", "practice", "score", "low", "high", "predicted", "predicted_after", "topics",
         "counts_for", "sure_but_wrong", "missed", "again"}. The score is that of all of them together, from 0 to
-        10, with its 90% interval; None without an answer.
+        10, as a topic of these answers has it, with its 90% interval; None without an answer.
     """
     asked = session.first_answers()
     answers = [answer for _, answer in asked]
@@ -91,7 +91,7 @@ def _count_practice(
 def _score(answers: Sequence[Answered]) -> dict[str, float | None]:
     if not answers:
         return {"score": None, "low": None, "high": None}
-    result = score_together([topic_score([make_item(answer) for answer in answers])])
+    result = score_alone([make_item(answer) for answer in answers])
     return {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
 
 
