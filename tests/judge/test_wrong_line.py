@@ -53,6 +53,17 @@ def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
     assert "Line 9 is where it goes wrong: with the right value in place of `" in line.says
 
 
+def test_a_line_to_which_the_reference_does_more_is_not_called_right(launcher: Launcher) -> None:
+    """Beside a missing √d_k, which belongs to that line: it is told to hold what the reference's step gives."""
+    source = OVER_THE_QUERIES.replace("    att = att / k.shape[-1] ** 0.5\n", "").replace("att, 1)", "att, dim=-2)")
+    result = judge_source(launcher, "attention", source)
+    (line,) = result.lines
+
+    assert any("without the 1/√d_k" in named.says for named in result.mistakes)
+    assert line.right == 5 and "is right:" not in line.says
+    assert "Line 5 holds what the reference's step `score` gives: your `att` equals its `scores` there." in line.says
+
+
 def test_where_no_mistake_has_a_name_the_line_comes_first(launcher: Launcher) -> None:
     """Before what is right and wrong elsewhere, of which the right is counted where it is much."""
     turned = "mask = mask.mT if mask.dim() > 1 and mask.size(-1) == mask.size(-2) else mask\n        att = att.masked"

@@ -39,7 +39,7 @@ def describe(function: str, found: WrongStep, trace: Trace, source: str, right: 
         last_right = before.line
         own = f"your `{before.names[0]}`" if before.names[0] != RETURN else "what it returns"
         in_pass = _pass_of(trace, found.before.step) if found.which_pass else ""
-        parts.append(f"Line {before.line} is right{in_pass}: {own} equals {words.name(found.before.right)}.")
+        parts.append(f"Line {before.line} {words.tell_right(found.before.right, own, in_pass)}")
     which = f" (in pass {found.which_pass} of {found.passes} through it)" if found.which_pass else ""
     said = words.explain(found, place, trace)
     where = "is where something is missing" if said and _is_earlier_step(found) else "is where it goes wrong"
@@ -119,6 +119,18 @@ class _Words:
         steps = {other.mark for other in self.right if other.name == right.name and other.mark}
         after = f" after its step `{right.mark}`" if right.mark and len(steps) > 1 else ""
         return f"the reference's `{right.name}`{after}"
+
+    def tell_right(self, right: Right, own: str, in_pass: str) -> str:
+        """Say what a line that is right holds; not that it is right, where the reference does more to this variable.
+
+        What it does then, as to divide by √d_k, may be what is missing, and its place is that line.
+        """
+        later = [other for other in self.right if other.name == right.name and other.index > right.index and other.mark]
+        if right.name and any(other.mark != right.mark for other in later):
+            return (
+                f"holds{in_pass} what the reference's step `{right.mark}` gives: {own} equals its `{right.name}` there."
+            )
+        return f"is right{in_pass}: {own} equals {self.name(right)}."
 
     def explain(self, found: WrongStep, place: Place, trace: Trace) -> str:
         """Say what there is and what belongs there; nothing where that has no name, or only its kind is wrong."""
