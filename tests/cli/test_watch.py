@@ -321,7 +321,7 @@ def test_pictures_and_prints_take_the_place_of_the_verdict(workspace: Path, watc
 
 
 def test_what_is_longer_than_the_screen_is_shown_a_page_at_a_time(workspace: Path, watching: Watching) -> None:
-    """Long lines are folded; a save is judged meanwhile, and `q` leads back to the verdict."""
+    """Long lines are folded; a save leads back from prints to its verdict; what cannot be loaded is said."""
     answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello ' * 99)\n")
     watching.wait_for(r"returns None[\s\S]*c lists them[\s\S]*q quit")
     watching.type("p")
@@ -329,9 +329,15 @@ def test_what_is_longer_than_the_screen_is_shown_a_page_at_a_time(workspace: Pat
     watching.type("p")
     watching.wait_for(r"hello[\s\S]*q back")
     answer(workspace, "moving_average")
-    watching.wait_for(r"Your code printed nothing[\s\S]*" + RIGHT + r"[\s\S]*?q back")
-    watching.type("q")
     watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    watching.type("p")
+    watching.wait_for(r"Your code printed nothing[\s\S]*q back")
+    answer(workspace, "moving_average", "def moving_average(values, window:\n")
+    watching.wait_for(r"never closed[\s\S]*q quit")
+    watching.type("p")
+    watching.wait_for(r"could not be loaded, so none of it was run[\s\S]*q back")
+    watching.type("q")
+    watching.wait_for(r"never closed[\s\S]*q quit")
     watching.type("q")
 
     assert watching.end() == 0

@@ -47,6 +47,8 @@ KEYS = {  # each a command on the lesson
 }
 QUIT = ("q", "\x04")
 PAGED = ("c", "w", "p")  # what takes the verdict's place, a page at a time
+STAYING = ("c", "w")  # also after a save; prints say nothing of whether it was right
+NOT_LOADED = "Your file could not be loaded, so none of it was run: q goes back to why.\n"
 NO_PICTURE = "This lesson has no picture.\n"
 NOTHING_DRAWN = "Nothing could be drawn of this; the verdict says why.\n"
 GO_BACK = "Enter goes back to the screen "
@@ -150,13 +152,13 @@ class _Watch:
     # --- the verdict --------------------------------------------------------------------------------------------------
 
     def _examine(self) -> None:
-        """Judge the lesson's file as it is now, unless a newer save overtakes that, and show what was shown of it."""
+        """Judge the lesson's file as it is now, unless a newer save overtakes that, and show what came of it."""
         self.is_scored = False
         self._draw(working="checking ...")
         with self._explaining_the_wait():
             self.is_judged = self.work.examine(self.lesson)
         shown, self.pages = self.pages, []
-        if shown and self.paged in PAGED:
+        if shown and self.paged in STAYING:
             self._turn_page(self.paged)
         else:
             self._draw()
@@ -238,6 +240,8 @@ class _Watch:
     def _prints(self) -> str:
         verdict = self.work.verdicts.get(self.lesson.name)
         printed = clean(verdict.output) if verdict else ""
+        if not printed and verdict and verdict.state == "would-not-import":
+            return NOT_LOADED
         return f"Printed by your code:\n\n{printed}" if printed else "Your code printed nothing.\n"
 
     # --- the screen ---------------------------------------------------------------------------------------------------
