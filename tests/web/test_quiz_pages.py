@@ -86,6 +86,24 @@ def test_an_answer_counts_once_and_the_terminal_goes_on(sitting: Sitting) -> Non
     assert len(sitting.workspace.log()) == 2
 
 
+def test_an_answer_to_what_was_answered_meanwhile_is_told_not_to_count(sitting: Sitting) -> None:
+    """Another one than the terminal's is shown with it, above the mark; in an exam above the next question."""
+    address = sitting.begin(topic="every_kind")
+    asked = sitting.asked(address)
+    sitting.workspace.events("quiz", "every_kind", stdin="?\n")
+    page = sitting.post(address, **asked, typed="9 <x>", certainty="sure").body.decode()
+    assert "answered meanwhile, in a terminal or another window, with ?. That counts" in page
+    assert "what you gave here does not: 9 &lt;x&gt;." in page and 'id="next"' in page
+    assert [each.typed for each in sitting.workspace.log()] == ["?"]
+
+    exam = sitting.begin(topic="every_kind", mode="exam")
+    asked = sitting.asked(exam)
+    sitting.post(exam, **asked, typed="?", certainty="?")
+    page = sitting.post(exam, **asked, typed="9", certainty="sure").body.decode()
+    assert "what you gave here does not: 9." in page and "2 of" in page and "answered meanwhile" in page
+    assert sitting.post(exam, **asked, typed="?", certainty="?").status == 303
+
+
 def test_of_answers_that_come_at_once_one_counts(sitting: Sitting) -> None:
     """Eight windows, or a key that bounces, answer each question once."""
     address = sitting.begin(topic="every_kind")

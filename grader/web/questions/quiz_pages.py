@@ -142,7 +142,9 @@ class QuizPages:
                 return self._ask_expected(session) if waits else self._end(quiz, session)
             return self._ask(quiz, session, turn)
 
-    def _ask(self, quiz: Quiz, session: Session, turn: Turn, typed: str = "", reason: str = "") -> Response:
+    def _ask(
+        self, quiz: Quiz, session: Session, turn: Turn, typed: str = "", reason: str = "", told: str = ""
+    ) -> Response:
         question = turn.question
         self._asked.setdefault((session.data.id, question.family, question.attempt), monotonic())
         view = {
@@ -150,6 +152,7 @@ class QuizPages:
             "turn": turn,
             "typed": typed,
             "reason": reason,
+            "told": told,
             "how": KINDS[question.kind].instructions(question),
             "is_read": question.kind in ("formula", "numeric"),
             "picks": question.kind if question.kind in LETTERED else "",
@@ -180,11 +183,8 @@ class QuizPages:
                 return self._end_exam(quiz, session, form["expected"].strip())
             asked = (form.get("family"), form.get("attempt"))
             if turn is None or asked != (turn.question.family, str(turn.question.attempt)):
-                return _go(session.data.id)  # answered already, here or in the terminal
-            certainty = form.get("certainty", "")
-            typed = DONT_KNOW if certainty == DONT_KNOW else form.get("typed", "")
-            if not typed and turn.question.kind == "multi":
-                typed = "none"
+                return self._meet(quiz, session, turn, form)
+            certainty, typed = form.get("certainty", ""), _typed(form, turn.question)
             key = (session.data.id, turn.question.family, turn.question.attempt)
             seconds = monotonic() - self._asked.pop(key, monotonic())
             try:
@@ -195,6 +195,22 @@ class QuizPages:
                 quiz.log.finish(session.data.id, datetime.now(UTC))  # whoever leaves at the last mark is done, too
             return _go(session.data.id if session.data.mode == "exam" else f"{session.data.id}/mark")
 
+    def _meet(self, quiz: Quiz, session: Session, turn: Turn | None, form: dict[str, str]) -> Response:
+        """Tell whoever answers what was answered meanwhile, in a terminal or another window, which of both counts."""
+        asked = (form.get("family"), form.get("attempt"))
+        kept = next((each for each in session.answers[::-1] if (each.family, str(each.attempt)) == asked), None)
+        if kept is None:
+            return _go(session.data.id)
+        typed = _typed(form, session.question_of(kept))
+        if typed.strip() == kept.typed.strip():  # sent twice
+            return _go(session.data.id if session.data.mode == "exam" else f"{session.data.id}/mark")
+        told = f"This question was answered meanwhile, in a terminal or another window, with {kept.typed}. That counts"
+        told += f", and what you gave here does not: {typed.strip()}."
+        if session.data.mode == "exam":
+            return self._ask(quiz, session, turn, told=told) if turn else self._ask_expected(session, told=told)
+        marked = show_mark(quiz.bank, session.question_of(kept), kept)
+        return show_page("mark", {"marked": marked, "id": session.data.id, "told": told})
+
     def mark(self, request: Request) -> Response:
         """Show the mark of the last answer, option by option."""
         with self._sitting(request) as (quiz, session):
@@ -202,11 +218,13 @@ class QuizPages:
                 return _go(session.data.id)
             answer = session.answers[-1]
             question = session.question_of(answer)
-            return show_page("mark", {"marked": show_mark(quiz.bank, question, answer), "id": session.data.id})
+            return show_page(
+                "mark", {"marked": show_mark(quiz.bank, question, answer), "id": session.data.id, "told": ""}
+            )
 
-    def _ask_expected(self, session: Session, reason: str = "") -> Response:
+    def _ask_expected(self, session: Session, reason: str = "", told: str = "") -> Response:
         """Ask for the score that is expected of an exam, before its marks are shown."""
-        view = {"id": session.data.id, "scale": SCALE_SAYS, "reason": reason}
+        view = {"id": session.data.id, "scale": SCALE_SAYS, "reason": reason, "told": told}
         return show_page("expected", view, 422 if reason else 200)
 
     def _end_exam(self, quiz: Quiz, session: Session, typed: str) -> Response:
@@ -236,6 +254,13 @@ class QuizPages:
             if planned is None or planned.session.mode not in MODES:
                 raise HTTPException(404, "There is no such sitting here.")
             yield quiz, restore_session(quiz.bank, quiz.log, planned.session, planned.plan)
+
+
+def _typed(form: dict[str, str], question: Question) -> str:
+    """Return the answer that a form sends."""
+    if form.get("certainty") == DONT_KNOW:
+        return DONT_KNOW
+    return form.get("typed", "") or ("none" if question.kind == "multi" else "")
 
 
 def _to_ask_again(quiz: Quiz) -> list[str]:
