@@ -9,9 +9,12 @@ from typing import Any
 from grader.model import Lesson, LessonResult, Suggestion
 from grader.reports.html_document import render
 from grader.reports.pages.feedback_page import lesson_view
+from grader.submission import START
 from grader.web.page import TEMPLATES
 
 PLACES = {"read": "", "check": "", "hint": "#hints", "quiz": "#questions"}  # in the page of the lesson
+
+WRITE_BACK = "Ctrl-S in the editor writes back what stands there; `learn start` adds the empty exercise"
 
 
 def _raised(verdict: LessonResult) -> Iterator[dict[str, Any]]:
@@ -44,6 +47,7 @@ def verdict_event(
 ) -> dict[str, Any]:
     """Return the event; `trouble` is why the last save has no verdict. Without pages what is next is no link."""
     if trouble or verdict is None:
+        trouble = trouble.replace(START, WRITE_BACK) if has_pages else trouble
         return {
             "state": "trouble",
             "html": render("live_verdict", {"trouble": trouble, "lesson": None}, TEMPLATES),

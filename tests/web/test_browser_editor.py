@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,7 +139,7 @@ def test_a_pause_writes_the_file_and_ctrl_s_at_once(page: Any, area: Any, worksp
 def test_what_another_editor_wrote_is_not_overwritten(
     page: Any, area: Any, workspace: Path, choice: str, kept: str
 ) -> None:
-    """Both are there until the learner chooses."""
+    """Both are there until the learner chooses, and then the other one is set aside, for a page loaded anew, too."""
     (workspace / FILE).write_text("theirs")
     page.keyboard.type("mine")
     page.locator("#conflict").wait_for()
@@ -149,6 +150,15 @@ def test_what_another_editor_wrote_is_not_overwritten(
     page.get_by_role("button", name=choice).click()
     page.get_by_text("Saved", exact=True).wait_for()
     assert (workspace / FILE).read_text() == area.input_value() == kept
+
+    page.reload()
+    page.get_by_role("button", name="Exchange it with what is here").click()
+    page.get_by_text("Saved", exact=True).wait_for()
+    page.wait_for_function(f"document.getElementById('source').value !== '{kept}'")
+    deadline = time.monotonic() + 20
+    while (workspace / FILE).read_text() == kept and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert (workspace / FILE).read_text() == area.input_value() == {"theirs": "mine", "mine": "theirs"}[kept]
 
 
 @pytest.mark.slow

@@ -400,6 +400,7 @@ def test_what_is_typed_is_judged_and_the_trap_unfolds(page: Any, tmp_path: Path)
 
         (workspace / "core/softmax.py").unlink()
         page.get_by_text("The file is gone. Ctrl-S writes it back").wait_for()
+        page.locator("#verdict", has_text="Ctrl-S in the editor writes back what stands there").wait_for()
         page.locator("#source").focus()
         page.keyboard.press("Control+s")
         page.locator("[data-state=passed]").wait_for()

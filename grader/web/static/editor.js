@@ -9,10 +9,12 @@ const area = document.getElementById("source");
 const paper = document.getElementById("coloured");
 const said = document.getElementById("saved");
 const conflict = document.getElementById("conflict");
+const aside = document.getElementById("set-aside");
 const beside = document.getElementById("beside");
 const words = document.getElementById("shape-words");
 const STANDINGS = { right: ", as in the reference", wrong: ", no longer the reference's", unknown: "", raised: "" };
 const address = `/file/${work.dataset.lesson}`;
+const asideKey = `aside${address}`; // in the tab's own store: a page that is loaded again has it still
 
 let known = { text: area.value, version: area.dataset.version }; // the file, as far as this page knows
 let theirs = null; // what another editor wrote while there was something here that was not saved
@@ -124,6 +126,12 @@ function meet(file) {
   say("Not saved: the file was changed elsewhere");
 }
 
+// What was not chosen of two texts: it can be had back, and then what was here is set aside in its place.
+function setAside(text) {
+  sessionStorage.setItem(asideKey, text);
+  aside.hidden = false;
+}
+
 // The file is gone: what is here is the only copy, and whatever takes its place is another editor's.
 function lose() {
   known = { text: null, version: known.version };
@@ -164,12 +172,20 @@ document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") { event.preventDefault(); save(); }
 });
 addEventListener("beforeunload", (event) => { if (hasNews()) { save(); event.preventDefault(); } });
-document.getElementById("theirs").addEventListener("click", () => { take(theirs); area.focus(); });
+document.getElementById("theirs").addEventListener("click", () => { setAside(area.value); take(theirs); area.focus(); });
 document.getElementById("mine").addEventListener("click", () => {
+  setAside(theirs.text);
   known = theirs;
   theirs = null;
   conflict.hidden = true;
   save();
+  area.focus();
+});
+document.getElementById("swap").addEventListener("click", () => {
+  const other = sessionStorage.getItem(asideKey) ?? "";
+  setAside(area.value);
+  area.value = other;
+  area.dispatchEvent(new Event("input"));
   area.focus();
 });
 work.addEventListener("news", async ({ detail }) => {
@@ -190,6 +206,7 @@ work.addEventListener("back", () => {
 beside.checked = (localStorage.beside ?? String(matchMedia("(min-width: 46rem)").matches)) === "true";
 beside.addEventListener("change", () => { localStorage.beside = beside.checked; });
 
+aside.hidden = (sessionStorage.getItem(asideKey) ?? area.value) === area.value;
 takeKeys(area);
 draw();
 showLine(1 + area.value.split("\n").findIndex((line) => line.trim().startsWith("raise NotImplementedError"))); // 0 is none
