@@ -25,7 +25,7 @@ def put_json(content: dict[str, Any]) -> None:
 def refuse_existing(path: Path, force: bool) -> None:
     """Raise UsageError if the file is there already, unless with --force."""
     if path.exists() and not force:
-        raise UsageError("this file is there already", where=str(path), next_step="--force replaces it")
+        raise UsageError("this file is there already", where=str(path), next_step="the same command with --force")
 
 
 def write_file(path: Path, text: str, what: str, *, next_step: str = "name another file with --out") -> None:

@@ -15,7 +15,7 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.display import display
 
 from grader.notebook.cell_judge import CellJudge, plain_environment
-from grader.notebook.questions import GO_ON, LEARN, ask_questions
+from grader.notebook.questions import LEARN, ask_questions, go_on
 
 FEW = 3  # questions
 VEGA_LITE = "application/vnd.vegalite.v5+json"
@@ -85,7 +85,7 @@ class CourseMagics(Magics):
         except StdinNotImplementedError:
             print(f"No answer can be typed here. In a terminal: learn quiz {topic}")
         except KeyboardInterrupt:
-            print(GO_ON)
+            print(go_on(topic))
 
     def _display(self, answer: dict[str, Any]) -> None:
         if answer:

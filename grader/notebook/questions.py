@@ -12,7 +12,6 @@ LEARN = (sys.executable, "-P", "-m", "grader.cli.learn.group")  # -P: no module 
 STOP = ("q", "quit")
 ASKS = ("question", "predict", "certainty", "unreadable")  # events that wait for a line
 CHANGE = ("c", "change")
-GO_ON = "Every answer is kept; call quiz again to go on."
 PREDICTION = "What will you score, from 0 to 10? (Enter skips; q stops) "
 EXAMPLES = {  # of answers, by the kind of question
     "choice": "b",
@@ -24,6 +23,12 @@ EXAMPLES = {  # of answers, by the kind of question
     "formula": "4n^2",
 }
 EXAMPLE = "48"
+
+
+def go_on(topic: str) -> str:
+    """Say how what was broken off goes on, also in a kernel that knows of no lesson any more."""
+    again = f'quiz("{topic}")' if topic else "learn quiz, in a terminal,"
+    return f"Every answer is kept; {again} goes on."
 
 
 def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Callable[[str], str]) -> None:
@@ -42,7 +47,7 @@ def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Call
                 name = event["event"]
                 if name == "question" and not event["again"]:
                     if not count:
-                        put(GO_ON)
+                        put(go_on(topic))
                         break
                     event["of"] = min(event["of"], event["number"] - 1 + count)
                     count -= 1
@@ -57,7 +62,7 @@ def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Call
                     quiz.stdin.write(f"{typed}\n")
                     typed = read(prompt := answer)
                 if typed.strip().lower() in STOP:
-                    put(GO_ON)
+                    put(go_on(topic))
                     break
                 quiz.stdin.write(f"{typed}\n")
                 quiz.stdin.flush()

@@ -23,7 +23,7 @@ from support.quiz_workspace import Workspace
 from grader.course import load
 from grader.notebook.cell_judge import CellJudge
 from grader.notebook.lesson_notebook import make_notebook
-from grader.notebook.questions import GO_ON, ask_questions
+from grader.notebook.questions import ask_questions, go_on
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 
@@ -321,14 +321,14 @@ def test_questions_are_asked_below_a_cell(tmp_path: Path, monkeypatch: pytest.Mo
         any("Not read" in text for text in shown) and sum("Not known yet. The answer is" in text for text in shown) == 2
     )
     assert len(quiz.log()) == 2 and next(typed) == "q"
-    assert shown[-1] == GO_ON == "Every answer is kept; call quiz again to go on."
+    assert shown[-1] == go_on("topic0") == 'Every answer is kept; quiz("topic0") goes on.'
     with Store.open(quiz.progress) as store:
         assert [each.predicted for each in QuizLog(store.database).sessions()] == [7.0]
     stops = iter(["q", "Quit"])
     for _ in range(2):
         shown.clear()
         ask_questions("topic0", 1, shown.append, lambda prompt: next(stops))
-        assert shown[-1] == GO_ON
+        assert shown[-1] == go_on("topic0")
     assert len(quiz.log()) == 2
 
 

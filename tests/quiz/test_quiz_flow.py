@@ -429,7 +429,7 @@ def test_q_leaves_where_a_score_is_predicted(every_kind):
         assert "\x1b[A\x1b[2K" in terminal.text
         terminal.until("(Enter skips) ")
         terminal.type("q\r")
-        terminal.until("Stopped before the first question.")
+        terminal.until("Stopped before a question was asked.")
     with Store.open(every_kind.progress) as store:
         assert QuizLog(store.database).sessions() == []
 
@@ -566,10 +566,23 @@ def test_no_begins_another(workspace):
         terminal.until("What will you score")
         terminal.type("\x04")
         rest, code = terminal.end()
-    assert code == 1 and "Stopped before the first question." in rest
+    assert code == 1 and "Stopped before a question was asked." in rest
     with Store.open(workspace.progress) as store:
         assert QuizLog(store.database).unfinished() == []
     assert len(workspace.log()) == 1
+
+
+def test_a_prediction_of_a_session_that_goes_on_is_told_not_to_be_kept(workspace):
+    """What was begun without one goes on without one, and it is said how another begins."""
+    workspace.learn("quiz", "topic0", stdin="?\n")
+    done = workspace.learn("quiz", "topic0", "--predict", "3", stdin="?\n")
+    assert "--predict 3 is not kept: this session has begun, and goes on. With --new another" in " ".join(
+        done.stderr.split()
+    )
+    with Store.open(workspace.progress) as store:
+        assert [each.predicted for each in QuizLog(store.database).sessions()] == [None]
+    begun = workspace.learn("quiz", "topic0", "--new", "--predict", "3", stdin="?\n")
+    assert "not kept" not in begun.stderr
 
 
 def test_several_unfinished_sittings_are_listed(workspace):
@@ -581,7 +594,7 @@ def test_several_unfinished_sittings_are_listed(workspace):
         screen = terminal.until("n begins another")
         assert "3 sessions not finished" in screen and "1  your own words on “Topic topic0”: begun just now" in screen
         assert "3  “Topic topic0”: 1 of 5 answered" in screen
-        assert "its answers count; its other questions are not asked" in " ".join(screen.split())
+        assert "the answers that you gave in it count, and the rest of it is dropped" in " ".join(screen.split())
         terminal.type("4\r")
         terminal.until("Type a number from 1 to 3, e and a number, n or q.")
         terminal.type("e2\r")
@@ -609,7 +622,7 @@ def test_unfinished_sittings_are_listed_in_a_narrow_terminal(workspace):
             screen = terminal.until("stops ")
             terminal.type("q\r")
             rest, code = terminal.end()
-        assert code == 1 and "Stopped before the first question." in rest
+        assert code == 1 and "Stopped before a question was asked." in rest
         assert max(map(len, screen.splitlines())) <= 40
         assert "“Topic topic0”: all answered, what you missed comes again" in " ".join(screen.split())
 

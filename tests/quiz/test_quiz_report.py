@@ -117,7 +117,7 @@ def test_progress_has_the_quiz_once_there_is_one(workspace, course):
     assert "Quiz" not in learn("progress", cwd=workspace, course=course).stdout
     keep(workspace)
     shown = learn("progress", cwd=workspace, course=course).stdout
-    assert "7.7" in shown and "learn review" in shown and "10 questions missed last time" in shown
+    assert "7.7" in shown and "learn review" in shown and "10 questions missed at the first try" in shown
     quiz = json.loads(learn("progress", "--json", cwd=workspace, course=course).stdout)["quiz"]
     assert quiz["verified"]["score"] == 7.7 and quiz["due"] > 0 and len(quiz["history"]) == 1
 

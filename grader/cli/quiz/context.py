@@ -19,7 +19,7 @@ from grader.quiz.bank.bank import Bank
 from grader.store.quiz_log import PlannedSession, QuizLog
 from grader.terminal.text import ago
 
-WHEN_ENDED = "Where a session is ended, its answers count; its other questions are not asked."
+WHEN_ENDED = "If you end a session, the answers that you gave in it count, and the rest of it is dropped."
 REPORT = ("learn report", "what you know, as far as it was checked")
 
 
@@ -46,7 +46,7 @@ def open_quiz(ctx: click.Context, as_json: bool, prove: bool = False, asks: bool
 
                 put_event("stopped", answered=0, questions=0, next="learn quiz")
             else:
-                click.echo("Stopped before the first question.")
+                click.echo("Stopped before a question was asked.")
             ctx.exit(NOT_YET)
 
 
@@ -70,7 +70,7 @@ def ask_to_resume(quiz: QuizContext, planned: PlannedSession, title: str, anew: 
     if yes and quiz.terminal is not None:
         state = f"{quiz.session(planned).describe_progress()}, begun {ago(planned.session.started)}"
         quiz.terminal.show(wrap_paragraphs(f"You are in the middle of {title}: {state}. {WHEN_ENDED}"))
-        prompt = "Go on with it? Enter: yes, n: no, begin another "
+        prompt = "Go on with it? Enter: yes, n: no, end it and begin another "
         yes = quiz.terminal.choose(prompt, {"y": "y", "yes": "y", "n": "n", "no": "n"}, "y", can_stop=True) == "y"
     if not yes:
         quiz.log.finish(planned.session.id, datetime.now(UTC))

@@ -27,6 +27,7 @@ from grader.errors import SelfattendError, UsageError
 from grader.quiz.model import FACETS
 from grader.quiz.session.plan import LENGTHS, choose_families, count_minutes, find_topic, plan_variants
 from grader.store.quiz_log import PlannedSession
+from grader.terminal.console import warn
 from grader.terminal.text import capitalize, plural
 
 COMMANDS = {
@@ -106,13 +107,21 @@ def command(
         several = [] if name or facet or exam or anew else list_choices(quiz)
         planned = choose_session(quiz, several) if several else _find_unfinished(quiz, name, exam, facet)
         if planned is not None and several:
+            _tell_unkept(predict)
             code = resume(quiz, planned)
         elif planned is not None and ask_to_resume(quiz, planned, session_title(quiz, planned.session.topics), anew):
+            _tell_unkept(predict)
             code = hold_session(quiz, planned, session_command(planned.session.topics), [REPORT], resumed=True)
         else:
             topics = [name] if name else quiz.bank.assessed or quiz.bank.names
             code = _begin(quiz, topics, length, "exam" if exam else "quiz", predict, facet or "")
     ctx.exit(code)
+
+
+def _tell_unkept(predict: float | None) -> None:
+    """Say that what is predicted of a session that goes on is not kept."""
+    if predict is not None:
+        warn(f"--predict {predict:g} is not kept: this session has begun, and goes on. With --new another one begins.")
 
 
 def _find_unfinished(quiz: QuizContext, name: str | None, exam: bool, facet: str | None) -> PlannedSession | None:

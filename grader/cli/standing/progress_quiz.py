@@ -123,4 +123,4 @@ def _render_waiting(state: Mapping[str, Any]) -> Iterator[str]:
     elif state["next_due"]:
         yield f"  Nothing is due; {plural(state['next_due']['questions'], 'question')} on {state['next_due']['day']}"
     if state["missed"]:
-        yield f"  {plural(state['missed'], 'question')} missed last time    {paint('learn review', 'command')}"
+        yield f"  {plural(state['missed'], 'question')} missed at the first try    {paint('learn review', 'command')}"
