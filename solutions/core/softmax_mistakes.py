@@ -54,6 +54,8 @@ mistake("sm-sum-all", "You divide by one total for the whole tensor; each slice 
         "Use `sum(dim=dim, keepdim=True)`.", total="powers.sum()")
 LOST = "lost its axis, so it is broadcast along the wrong one: an error on most shapes, silently wrong on a square."
 mistake("sm-no-keepdim", f"The sum {LOST}", "Add `keepdim=True`.", total="powers.sum(dim)")
+mistake("sm-no-keepdim", f"The sum {LOST} It ignores `dim`, too: it runs over the last axis, whatever was asked for.",
+        "Use `sum(dim=dim, keepdim=True)`.", coding="over the last axis", total="powers.sum(-1)")
 mistake("sm-no-keepdim", f"The maximum {LOST}", "Add `keepdim=True`.", coding="maximum", shift="x - x.amax(dim)")
 mistake("sm-no-keepdim", "The maximum and the sum lost their axis, so they are broadcast along the wrong one.",
         "Add `keepdim=True` to both.", coding="maximum and sum", shift="x - x.amax(dim)", total="powers.sum(dim)")
