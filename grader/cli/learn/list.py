@@ -21,7 +21,7 @@ MARK = "*"  # beside the lessons of the way that the learner follows
 _AFTER = re.compile(r"(?<=min\))\s+after .*", re.DOTALL)
 
 
-@click.command("list", hidden=True)
+@click.command("list")
 @pager_option
 @json_option
 @course_option

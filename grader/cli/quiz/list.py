@@ -27,7 +27,7 @@ NARROW = 70  # columns below which numbers have no nouns
 MIN_TITLE = 20  # columns below which there is no title
 
 
-@click.command("list", hidden=True)
+@click.command("list")
 @json_option
 @course_option
 @click.pass_context

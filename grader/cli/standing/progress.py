@@ -25,7 +25,7 @@ NARROW = 70  # columns below which there are no bars and no hints
 Mistake = tuple[str, str, str, datetime]  # lesson, id, what was said, when
 
 
-@click.command("progress", hidden=True)
+@click.command("progress")
 @json_option
 @course_option
 @click.pass_context
