@@ -223,7 +223,7 @@ def test_keys_call_commands_and_come_back(workspace: Path, watching: Watching) -
     watching.type("\n")
     watching.wait_for(r"checks failed[\s\S]*q quit")
     watching.type("c")
-    watching.wait_for(r"1 more[\s\S]*c goes on[\s\S]*q back")
+    watching.wait_for(r"1 more page[\s\S]*c goes on[\s\S]*q back")
     watching.type("c")
     watching.wait_for(r"Weaknesses[\s\S]*c back[\s\S]*q back")
     watching.type("c")

@@ -185,6 +185,8 @@ def test_what_shows_more_is_named_by_the_place_where_it_is_shown():
     assert ": c shows" in text and ": c lists" in text
     assert "1 passed: c lists them." in text.replace("\n", " ")
     assert "-v" not in text
+    stepped = replace(wrong, suggestions=(Suggestion("Step.", f"learn check {wrong.lesson} --pdb"),))
+    assert "--pdb" in assessment(stepped, Layout()) and "--pdb" not in assessment(stepped, Layout(more="c"))
 
 
 def test_checks_are_a_row_of_marks_below_the_score():

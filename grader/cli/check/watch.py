@@ -25,7 +25,7 @@ from grader.model import Lesson
 from grader.terminal.console import handling, has_reader, make_layout, put, signs, wrap, wrap_error
 from grader.terminal.keyboard import Keyboard, forget_typed, shown_again
 from grader.terminal.screen import Screen
-from grader.terminal.text import capitalize, clean, score_text, unexplained_score
+from grader.terminal.text import capitalize, clean, plural, score_text, unexplained_score
 
 PROGRAM = """
 import signal
@@ -54,7 +54,7 @@ NOTHING_DRAWN = "Nothing could be drawn of this; the verdict says why.\n"
 GO_BACK = "Enter goes back to the screen "
 NONE_LEFT = "There is no other lesson that you have not solved.\n"
 PATIENT_SECONDS = 3.0  # of a check, before it is told what it may be waiting for
-STATE = "10.0 / 10, 10 more"  # as long as it gets where a page is shown
+STATE = "10.0 / 10, 10 more pages"  # as long as it gets where a page is shown
 OWN_KEYS = {"c": "all checks", "w": "picture", "p": "prints", "n": "next", "q": "quit"}
 
 
@@ -276,7 +276,7 @@ class _Watch:
         passed = f"{sum(each.solved for each in known)} of {len(known)} {passed_words(context.course)}"
         state = working or passed
         if self.pages:
-            state = self._score() + (f", {len(self.pages) - 1} more" if len(self.pages) > 1 else "")
+            state = self._score() + (f", {plural(len(self.pages) - 1, 'more page')}" if len(self.pages) > 1 else "")
         if self.screen:
             footer = self._footer(state)
             text = self.pages[0] if self.pages else self._text(rows=self.screen.room(footer))

@@ -210,6 +210,7 @@ def _commands(result: LessonResult, layout: Layout) -> list[Text]:
         again = "check" if result.state == "would-not-import" else "read"
         commands = {f"learn {again} {result.lesson}": None}
     if layout.has_keys:
+        own |= {f"learn check {result.lesson} --pdb"}
         commands = {each: None for each in commands if each not in own}
     body = _join_commands(commands, layout.columns - len("Next  "), " · " if layout.signs.arrow == "→" else ", ")
     for each in asked:
