@@ -370,6 +370,8 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
     assert "1 notebook written beside the exercises" in done.stdout and "Nothing to add" not in done.stdout
     assert "Nothing to add: every exercise and every notebook" in learn("start", "--notebook", cwd=work).stdout
     assert (work / "basics/argmax_2d.ipynb").read_text() == "mine"
+    modes = [(work / f"basics/moving_average.{end}").stat().st_mode for end in ("py", "ipynb")]
+    assert modes[0] == modes[1]  # whoever may read the one may read the other
     assert "Nothing to add" in learn("start", cwd=work).stdout
     for lesson in load(ROOT).lessons.values():
         notebook = nbformat.reads(make_notebook(lesson), 4)

@@ -12,7 +12,7 @@ from grader.cli.learn.next_step import way_length
 from grader.cli.options import course_option
 from grader.course import trust
 from grader.errors import UsageError, WorkspaceError
-from grader.files import write_whole
+from grader.files import replacing
 from grader.model import FULL_WAY, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import capitalize, clean, command_line, plural
@@ -96,7 +96,8 @@ def _write_notebooks(workspace: Workspace, course: Course) -> int:
     missing = {path: lesson for path, lesson in paths.items() if not os.path.lexists(path)}
     for path, lesson in missing.items():
         try:
-            write_whole(path, [make_notebook(lesson)])
+            with replacing(path, "tmp") as temporary:
+                temporary.write_text(make_notebook(lesson), encoding="utf-8", newline="")
         except OSError as error:
             what = f"the notebook cannot be written: {error.strerror}"
             raise WorkspaceError(what, where=str(path), next_step="learn start --notebook") from None
