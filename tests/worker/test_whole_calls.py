@@ -95,11 +95,9 @@ def test_no_other_call_does_the_exercise(exercise, piece, tmp_path):
     ("layer_norm", "from torch.nn.utils.parametrizations import weight_norm as way"),
     ("layer_norm", "from torch.nn.utils.fusion import fuse_linear_bn_weights as way"),
     ("gradient_clipping", "from torch.nn.functional import normalize as way"),
-    ("sampling", "from random import choices as way"),
-    ("sampling", "import random\nway = random.Random().choices"),
-    ("sampling", "import random\nway = random.Random().sample"),
-    ("sampling", "from numpy.random import default_rng\nway = default_rng().choice"),
-    ("sampling", "import numpy as np\nclass A:\n    choice = 1\nway = [np.random.default_rng()][0].choice"),
+    ("sampling", "from torch.distributions import OneHotCategorical as way"),
+    ("sampling", "import torch\nway = torch.ops.aten.multinomial"),
+    ("sampling", "from torch.nn.functional import gumbel_softmax as way"),
 ])  # fmt: skip
 def test_what_does_an_exercise_under_another_name_is_refused(lesson, line):
     """Schedulers are Python of torch's, in which the worker sees nothing; the source names their module."""
