@@ -129,9 +129,9 @@ class _Program:
         self, names: Iterable[tuple[str, str]], name_of: Callable[[HidingModule, ast.AST], str], hides: bool = False
     ) -> Iterator[ForbiddenCall]:
         for where, module, node in self._reachable(names):
-            running = module.running_calls(node) if hides else ()
+            running, hints = module.running_calls(node) if hides else (), module.hints
             for part in module.parts(node):
-                name = "" if id(part) in module.hints else name_of(module, part)
+                name = "" if id(part) in hints else name_of(module, part)
                 if running and isinstance(part, ast.Name) and part.id in running:
                     name = part.id
                 if name:

@@ -40,13 +40,14 @@ from grader.source.own_classes import (
     bound_alone,
     fills_its_names,
     is_class_of_layers,
+    items_asked_for,
     listed_names,
     makes_attributes,
     plain_updates,
     told_texts,
     whole,
 )
-from grader.source.own_objects import OF_ANY_CLASS, OwnNames, items_asked_for
+from grader.source.own_objects import OF_ANY_CLASS, OwnNames
 from grader.source.parse import MAX_CACHED_CHARS
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
 

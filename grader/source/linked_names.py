@@ -38,6 +38,11 @@ class LinkedNames(ModuleNames):
         self._star_at = {node.module: node.lineno for node in stars}
 
     @property
+    def hints(self) -> set[int]:
+        """The same, unless another file may copy annotations."""
+        return set() if any(each.copies_annotations for each in self.linked.values()) else super().hints
+
+    @property
     def own_imports(self) -> set[str]:
         """The learner's modules that it imports."""
         imported = {where for whences in self.imported.values() for where, _ in whences}

@@ -17,6 +17,7 @@ from grader.source.hiding_names import (
     MAX_NAMES,
     NAMED_IN_TEXT,
     TWO_MEANINGS,
+    WRAPPING,
     harmless_nodes,
     is_module,
     last_name,
@@ -67,6 +68,11 @@ BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 AT_IMPORT = ""  # stands for what runs when a module is imported
 EVERYTHING = "*"  # for all that a module binds
 MAX_FOLLOWED = 30  # names that lead from a call to what it may change: beyond, it may change anything
+
+
+def _calls_on_function(node: ast.AST) -> list[ast.Call]:
+    marks = node.decorator_list if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
+    return [each for each in marks if isinstance(each, ast.Call)]
 
 
 class ModuleNames:
@@ -122,7 +128,20 @@ class ModuleNames:
     @cached_property
     def hints(self) -> set[int]:
         """What stands in annotations that name a library's kinds alone: it calls nothing, and hides nothing."""
+        if self.copies_annotations:
+            return set()
         return hints(self._nodes, lambda name: "" if last_name(name) in self.twice else self._foreign(name))
+
+    @cached_property
+    def copies_annotations(self) -> bool:
+        """Return True where an object may be given a function's annotations: by `wraps`, but to a function alone."""
+        marks = {id(each.func) for node in self._nodes for each in _calls_on_function(node)}
+        named = (node for node in self._nodes if isinstance(node, ast.Name | ast.Attribute | ast.Call))
+        return any(id(node) not in marks and self._copies(node) for node in named)
+
+    def _copies(self, node: ast.AST) -> bool:
+        is_named = not isinstance(node, ast.Call) and last_name(node) in WRAPPING
+        return is_named or self._path(node).rpartition(".")[2] in WRAPPING
 
     def _foreign(self, node: ast.AST) -> str:
         """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""

@@ -31,6 +31,7 @@ OF_NO_OBJECT = frozenset({"classmethod", "staticmethod"})
 FILLING = frozenset({"setattr", "__setattr__", "__dict__", "vars"})
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Opens = Function | ast.Lambda | ast.ClassDef | Comprehension
+ITEMS = {"__getitem__": 1, "__delitem__": 1, "__setitem__": 2}  # with how many arguments an object's are called
 METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is
 ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
@@ -323,3 +324,25 @@ def is_class_of_layers(path: str) -> bool:
     """Return True for the dotted name of a class of torch.nn whose objects have their own parts alone."""
     name = path.rpartition(".")[2]
     return path.startswith("torch.nn.") and name[:1].isupper() and not name.endswith(("Parameter", "Buffer"))
+
+
+def items_asked_for(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return where a method for items is asked for that may be a class's: such a one takes any object for its own.
+
+    `nn.ParameterDict.__getitem__(thing, name)` looks up a name; who has the class need not say its name.
+    """
+    found, fine = set(), set()
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name) as func, args=args, keywords=[]) if name in ITEMS:
+                is_plain = len(args) == ITEMS[name] and not any(isinstance(arg, ast.Starred) for arg in args)
+                fine |= {id(func)} if is_plain or last_name(func.value) == "super" else set()
+            case ast.Call(func=ast.Name("map" | "filter"), args=[func, _]):
+                fine.add(id(func))
+            case ast.Call(args=args) if last_name(node) in LOOKUPS and any(text_of(arg) in ITEMS for arg in args):
+                found.add(id(node))
+            case ast.Attribute(attr=name) if name in ITEMS:
+                found.add(id(node))
+        if isinstance(node, ast.Call):
+            fine |= {id(word.value) for word in node.keywords if word.arg == "key"}
+    return found - fine

@@ -11,6 +11,7 @@ from grader.source.hiding_names import LOOKUPS, last_name, text_of
 from grader.source.linked_names import LinkedNames
 from grader.source.own_classes import (
     BASES,
+    ENUMS,
     OWN,
     TEST_CASE,
     Function,
@@ -27,7 +28,6 @@ from grader.source.scopes import names_bound_by, root_name
 # Of methods: with those decorators the function is in no other hands.
 TOLD = frozenset({"__set_name__", "__subclasshook__", "__subclasscheck__", "__mro_entries__"})  # to these another is
 OF_THE_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})  # they are told their own
-ITEMS = {"__getitem__": 1, "__delitem__": 1, "__setitem__": 2}  # with how many arguments an object's are called
 COMPARES = frozenset({"__eq__", "__ne__", "__contains__"})
 OF_CLASSES = frozenset({"dataclass", "final", "runtime_checkable", "total_ordering", "unique"})  # decorators
 OF_ANY_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__", "__members__"})
@@ -58,6 +58,7 @@ class OwnClasses:
         self._nodes, self._path_of = nodes, path_of
         self._classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
         self._family = _families(self._classes, others)
+        self._enums = {each.name for each in self._classes if ENUMS & {last_name(base) for base in each.bases}}
         self._objects: dict[int, str] = {}  # where a name means an object of a class, and the class
         self._kinds: dict[int, str] = {}  # where one means the class itself
         self._supers: list[tuple[str, str]] = []  # which functions of classes are asked for as methods of these
@@ -129,8 +130,10 @@ class OwnClasses:
             if not is_plain or not first or len(bound) > 1 or first in self._shared:
                 self._lose(of.name)
             self._kinds |= {id(node): of.name for node in inside if isinstance(node, ast.Name) and node.id == first}
-            attributes = (node for node in inside if isinstance(node, ast.Attribute))
-            self._supers += [(of.name, node.attr) for node in attributes if last_name(node.value) == "super"]
+            asked = [each for each in inside if isinstance(each, ast.Attribute) and last_name(each.value) == "super"]
+            self._supers += [(of.name, each.attr) for each in asked]
+            if len(asked) < sum(isinstance(each, ast.Name) and each.id == "super" for each in inside):
+                self._lose(of.name)
             return
         self._methods.add(method.name)
         if is_plain and first in OWN and first not in self._shared:
@@ -160,7 +163,9 @@ class OwnClasses:
                 return True
             case ast.MatchClass(kwd_attrs=names):
                 return "__class__" in names
-            case ast.Attribute(attr="type" | "default_factory"):
+            case ast.Attribute(attr="default_factory"):
+                return True
+            case ast.Attribute(attr="type"):
                 return any(last_name(each) == "fields" for each in self._nodes)
             case ast.Attribute(attr="__wrapped__") | ast.Constant("__wrapped__"):
                 return True
@@ -190,7 +195,7 @@ class OwnClasses:
             case ast.Attribute(value=of, attr=name):
                 yield from [of] if name in OF_ANY_CLASS or ("__" not in name and name not in self._methods) else []
             case ast.ClassDef(bases=bases, decorator_list=marks):
-                yield from (*bases, *marks)
+                yield from (*nodes_in(*bases), *marks)
             case ast.arg(annotation=found) | ast.AnnAssign(annotation=found) if found:
                 yield from nodes_in(found)
             case ast.FunctionDef(returns=found, decorator_list=marks):
@@ -198,7 +203,9 @@ class OwnClasses:
             case ast.Compare(left=left, ops=ops, comparators=others):
                 is_same = all(isinstance(op, ast.Is | ast.IsNot) for op in ops)
                 yield from _each(left, *others) if is_same or not self._methods & COMPARES else ()
-            case ast.FormattedValue(value=of) | ast.For(iter=of) | ast.comprehension(iter=of) | ast.Subscript(value=of):
+            case ast.FormattedValue(value=of) | ast.For(iter=of) | ast.comprehension(iter=of):
+                yield of
+            case ast.Subscript(value=of) if last_name(of) in self._enums:  # `A[int]` of another is as good as `A`
                 yield of
             case ast.MatchClass(cls=of) | ast.ExceptHandler(type=of) | ast.Raise(exc=of) if of:
                 yield from _each(of)
@@ -266,28 +273,6 @@ def _each(*things: ast.expr) -> Iterable[ast.expr]:
     """Yield each thing, and each in a tuple."""
     for thing in things:
         yield from thing.elts if isinstance(thing, ast.Tuple) else [thing]
-
-
-def items_asked_for(nodes: Iterable[ast.AST]) -> set[int]:
-    """Return where a method for items is asked for that may be a class's: such a one takes any object for its own.
-
-    `nn.ParameterDict.__getitem__(thing, name)` looks up a name; who has the class need not say its name.
-    """
-    found, fine = set(), set()
-    for node in nodes:
-        match node:
-            case ast.Call(func=ast.Attribute(attr=name) as func, args=args, keywords=[]) if name in ITEMS:
-                is_plain = len(args) == ITEMS[name] and not any(isinstance(arg, ast.Starred) for arg in args)
-                fine |= {id(func)} if is_plain or last_name(func.value) == "super" else set()
-            case ast.Call(func=ast.Name("map" | "filter"), args=[func, _]):
-                fine.add(id(func))
-            case ast.Call(args=args) if last_name(node) in LOOKUPS and any(text_of(arg) in ITEMS for arg in args):
-                found.add(id(node))
-            case ast.Attribute(attr=name) if name in ITEMS:
-                found.add(id(node))
-        if isinstance(node, ast.Call):
-            fine |= {id(word.value) for word in node.keywords if word.arg == "key"}
-    return found - fine
 
 
 class OwnNames(LinkedNames):

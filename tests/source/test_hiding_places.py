@@ -120,6 +120,11 @@ HIDDEN = {
     "inspect.signature(A)\n",
     "the same, by way of a library's": "import inspect, torch\nf = inspect.signature(torch.exp).from_callable\n",
     "the same, with more": "import inspect, torch\ninspect.signature(torch.nn.Linear, globals={})\n",
+    "an annotation, copied to an object of one's own": "import functools, sys\nkept = []\nclass A:\n"
+    "    def __setattr__(self, n, v):\n        kept.append(v)\n"
+    "def made(modules: sys.modules): pass\nfunctools.update_wrapper(A(), made)\n",
+    "an annotation, copied by a decorator": "import functools, sys\ndef made(modules: sys.modules): pass\n"
+    "copy = functools.wraps(made)\n",
     "a resolver of names": "import logging.config as c\nc.BaseConfigurator({})\n",
     "the same, of a module in other hands": "import logging.config\n[c] = [m.config for m in (logging,)]\n",
     "who calls methods by their names": "import urllib.request as u\nu.OpenerDirector()\n",

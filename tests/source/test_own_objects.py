@@ -53,6 +53,17 @@ TAKEN = {
     "global":
         "class A:\n    global look\n    def look(self, n):\n        return getattr(self, f'gi_{n}')\n"
         "g = (n for n in ())\nlook(g, 'frame')\n",
+    "of an item":
+        "from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def look(self, n):\n"
+        "        return getattr(self, f'gi_{n}')\ng = (n for n in ())\nA[int].look(g, 'frame')\n",
+    "of a default":
+        "from collections import defaultdict\nclass A:\n    def look(self, n):\n"
+        "        return getattr(self, f'gi_{n}')\ng = (n for n in ())\nd = defaultdict(A)\n"
+        "d.default_factory.look(g, 'frame')\n",
+    "a super of a class, kept":
+        "class A:\n    def look(self, n):\n        return getattr(self, f'gi_{n}')\nclass B(A):\n"
+        "    @classmethod\n    def m(cls, g):\n        s = super()\n        return s.look(g, 'frame')\n"
+        "g = (n for n in ())\nB.m(g)\n",
     "fields":
         "from dataclasses import dataclass, field, fields\n@dataclass\nclass A:\n    n: int = 1\n"
         "    def look(self, n):\n        return getattr(self, f'gi_{n}')\n@dataclass\nclass B:\n"
