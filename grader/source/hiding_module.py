@@ -43,6 +43,7 @@ from grader.source.own_classes import (
     items_asked_for,
     listed_names,
     makes_attributes,
+    only_shown,
     plain_updates,
     told_texts,
     whole,
@@ -51,7 +52,8 @@ from grader.source.own_objects import OF_ANY_CLASS, OwnNames
 from grader.source.parse import MAX_CACHED_CHARS
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
 
-SIGNATURE = "inspect.signature"  # it runs the text in which an object of one's own may say what it takes
+SIGNATURE, LOAD = "inspect.signature", "torch.load"
+OF_LOAD = frozenset({"map_location", "mmap", "weights_only"})
 
 
 class HidingModule(OwnNames):
@@ -213,6 +215,10 @@ class HidingModule(OwnNames):
     def _looked_into(self) -> set[int]:
         return set(looked_into(self._nodes))
 
+    @cached_property
+    def _only_shown(self) -> set[int]:
+        return only_shown(self._nodes, self._path_of_others)
+
     def running_calls(self, node: ast.AST) -> set[str]:
         """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
         read = HIDING_CALLS & {name for module, name in self.mentions(node) if module is None}
@@ -236,9 +242,9 @@ class HidingModule(OwnNames):
             case ast.Call(args=given, keywords=named) if name in WRAPPING:  # `assigned` and `updated` name attributes
                 found = bool(named) or len(given) != WRAPPING[name] or any(map(self._path, given))
             case ast.Call(args=[thing, *_]) if name in LISTS:
-                found = self._is_not_own(thing, node)
+                found = self._is_not_own(thing, node) and id(node) not in self._only_shown
             case ast.Attribute(attr="__dict__", value=thing):
-                found = self._is_not_own(thing, node)
+                found = self._is_not_own(thing, node) and id(node) not in self._only_shown
             case ast.Name() | ast.Attribute():
                 # in other hands it looks up what it is told
                 found = name in LOOKUPS | SETTERS and id(node) not in self.called
@@ -312,7 +318,7 @@ class HidingModule(OwnNames):
         # in other hands it may do more; an object of it can no more than one of a class that is derived from it
         if path in BASES and (id(node) in self._bases or (path == TEST_CASE and id(node) in self.called)):
             return ""
-        if path == SIGNATURE and id(node) in self._asked_of_libraries:
+        if path in (SIGNATURE, LOAD) and id(node) in self._harmless_calls:
             return ""
         if path in MARKS_OF_TESTS and id(node) in self._all_decorators and self._foreign(node):
             return ""
@@ -326,11 +332,20 @@ class HidingModule(OwnNames):
         return "" if found and id(node) in self._local_uses else found
 
     @cached_property
-    def _asked_of_libraries(self) -> set[int]:
-        """The functions that are called with a library's thing alone: `inspect.signature(torch.optim.AdamW)`."""
-        calls = [node for node in self._nodes if isinstance(node, ast.Call) and len(node.args) == 1]
-        known = [node for node in calls if self._path(node.args[0]).partition(".")[0] in LIBRARIES]
-        return {id(node.func) for node in known if not node.keywords}
+    def _harmless_calls(self) -> set[int]:
+        """The functions that are called plainly: `signature(torch.optim.AdamW)`, `torch.load(path, weights_only=True)`.
+
+        Of what is no library's `signature` runs a text, and torch's `load` runs what a pickle says.
+        """
+        found = set()
+        for node in self._nodes:
+            match node:
+                case ast.Call(args=[of], keywords=[]) if self._path(of).partition(".")[0] in LIBRARIES:
+                    found.add(id(node.func))
+                case ast.Call(args=[_] | [_, _], keywords=words) if {word.arg for word in words} <= OF_LOAD:
+                    given = {word.arg: word.value for word in words}
+                    found |= {id(node.func)} if _is_true(given.get("weights_only")) else set()
+        return found
 
     def _takes_any_object(self, path: str, node: ast.AST) -> bool:
         """Return True for a method that a class of torch is asked for, which is told its object later.
@@ -351,6 +366,10 @@ class HidingModule(OwnNames):
             for node in self._nodes
             if isinstance(node, ast.Call) and node.args and not self._is_not_own(node.args[0], node)
         }
+
+
+def _is_true(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def read_module(source: str, own: frozenset[str]) -> HidingModule:

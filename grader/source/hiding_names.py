@@ -98,7 +98,8 @@ HARMLESS = frozenset({
     "locale", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
     "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",
     "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "time",
-    "timeit.default_timer", "traceback.format_exc", "traceback.print_exc", "types.MappingProxyType",
+    "timeit.default_timer", "traceback.format_exc", "traceback.format_exception", "traceback.format_exception_only",
+    "traceback.print_exc", "traceback.print_exception", "types.MappingProxyType",
     "types.SimpleNamespace", "typing", "unicodedata", "urllib.parse", "uuid", "warnings",
     "weakref.WeakKeyDictionary", "weakref.WeakSet", "weakref.WeakValueDictionary", "zipfile", "zlib",
 })
@@ -115,8 +116,9 @@ HARMLESS_OF = {
     "update_wrapper wraps",
     "html": "escape unescape",
     "inspect": "isawaitable isbuiltin isclass iscoroutinefunction isfunction isgenerator isgeneratorfunction ismethod",
-    "logging": "CRITICAL DEBUG ERROR FileHandler Formatter Handler INFO Logger NullHandler StreamHandler WARNING "
-    "basicConfig critical debug error exception getLevelName getLogger info warning",
+    "logging": "CRITICAL DEBUG ERROR FileHandler Formatter Handler INFO Logger LoggerAdapter NullHandler StreamHandler "
+    "WARNING basicConfig captureWarnings critical debug disable error exception getLevelName getLogger info log "
+    "warning",
 }
 HARMLESS_OF_SYS = frozenset(f"sys.{name}" for name in (
     "argv", "base_prefix", "byteorder", "exc_info", "executable", "exit", "flags", "float_info", "float_repr_style",

@@ -28,6 +28,7 @@ BASES = frozenset({
 MARKS_OF_TESTS = frozenset(f"unittest.{name}" for name in ("expectedFailure", "skip", "skipIf", "skipUnless"))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 OF_NO_OBJECT = frozenset({"classmethod", "staticmethod"})
+SHOWING = frozenset({"len", "pprint.pformat", "pprint.pprint", "print", "repr", "str"})
 FILLING = frozenset({"setattr", "__setattr__", "__dict__", "vars"})
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Opens = Function | ast.Lambda | ast.ClassDef | Comprehension
@@ -346,3 +347,35 @@ def items_asked_for(nodes: Iterable[ast.AST]) -> set[int]:
         if isinstance(node, ast.Call):
             fine |= {id(word.value) for word in node.keywords if word.arg == "key"}
     return found - fine
+
+
+def only_shown(nodes: Iterable[ast.AST], path_of: Callable[[ast.AST], str]) -> set[int]:
+    """Return what nothing is done with but to write it as a text: `f"{vars(self)}"`, `print(self.__dict__)`.
+
+    Also all that an object has, one after the other: `", ".join(f"{k}={v}" for k, v in vars(self).items())`.
+    """
+    found = set()
+    for node in nodes:
+        match node:
+            case ast.FormattedValue(value=shown, format_spec=None):
+                found.add(id(shown))
+            case ast.Call(func=func, args=[shown], keywords=[]) if path_of(func) in SHOWING:
+                found.add(id(shown))
+            case ast.ListComp(generators=[loop]) | ast.GeneratorExp(generators=[loop]) if _shows_items(node, loop):
+                found.add(id(loop.iter.func.value))  # type: ignore[attr-defined]
+    return found
+
+
+def _shows_items(listed: ast.ListComp | ast.GeneratorExp, loop: ast.comprehension) -> bool:
+    """Return True where names and values are written as texts alone; a name may be asked how it begins."""
+    match loop:
+        case ast.comprehension(
+            target=ast.Tuple([ast.Name(key), ast.Name(value)]),
+            iter=ast.Call(func=ast.Attribute(attr="items"), args=[], keywords=[]),
+        ):
+            inside = nodes_in(listed.elt, *loop.ifs)
+            written = {id(part.value) for part in inside if isinstance(part, ast.FormattedValue)}
+            asked = {id(part.value) for part in inside if isinstance(part, ast.Attribute) and part.attr == "startswith"}
+            uses = (part for part in inside if isinstance(part, ast.Name) and part.id in (key, value))
+            return all(id(use) in written or (use.id == key and id(use) in asked) for use in uses)
+    return False

@@ -123,6 +123,10 @@ HIDDEN = {
     "an annotation, copied to an object of one's own": "import functools, sys\nkept = []\nclass A:\n"
     "    def __setattr__(self, n, v):\n        kept.append(v)\n"
     "def made(modules: sys.modules): pass\nfunctools.update_wrapper(A(), made)\n",
+    "a load of more than weights": "import torch\ntorch.load('x', weights_only=False)\n",
+    "a load that is told later": "import torch\nmore = {}\ntorch.load('x', weights_only=True, **more)\n",
+    "a load by another reader": "import torch, json\ntorch.load('x', weights_only=True, pickle_module=json)\n",
+    "a load, handed on": "import torch\nload = torch.load\n",
     "an annotation, copied by a decorator": "import functools, sys\ndef made(modules: sys.modules): pass\n"
     "copy = functools.wraps(made)\n",
     "a resolver of names": "import logging.config as c\nc.BaseConfigurator({})\n",
@@ -345,6 +349,11 @@ INNOCENT = {
     "def h(x, args: argparse.Namespace = None, f: Callable[[torch.Tensor], torch.Tensor] = None):\n    return x\n"
     "def softmax(x, dim=-1, hook: Optional[torch.utils.hooks.RemovableHandle] = None) -> tuple[torch.Tensor, ...]:\n"
     "    return h(x)\n",
+    "weights alone, a log's ways, an error's text": "import logging, torch, traceback\n"
+    "logging.captureWarnings(True)\nlogging.disable(logging.DEBUG)\nlogging.log(10, 'x')\n"
+    "def softmax(x, dim=-1):\n    try:\n        return torch.load('x.pt', 'cpu', weights_only=True)\n"
+    "    except OSError as error:\n        traceback.print_exception(error)\n"
+    "        return ''.join(traceback.format_exception(error))\n",
     "what an optimizer takes": "import inspect, torch\ndef softmax(x, dim=-1):\n"
     "    return 'fused' in inspect.signature(torch.optim.AdamW).parameters, x\n",
     "windows of an array": "import numpy as np\n"

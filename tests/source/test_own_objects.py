@@ -53,6 +53,18 @@ TAKEN = {
     "global":
         "class A:\n    global look\n    def look(self, n):\n        return getattr(self, f'gi_{n}')\n"
         "g = (n for n in ())\nlook(g, 'frame')\n",
+    "shown and asked":
+        "class A:\n    def __repr__(self):\n        return ''.join(f'{v.gi}' for k, v in vars(self).items())\n"
+        "KINDS = {'a': A}\nKINDS['a'].__repr__((n for n in ()))\n",
+    "shown and kept":
+        "class A:\n    def __repr__(self):\n        return ''.join(f'{k}' for k, v in vars(self).items() if put(v))\n"
+        "KINDS = {'a': A}\nKINDS['a'].__repr__((n for n in ()))\n",
+    "shown by one's own":
+        "class A:\n    def __repr__(self):\n        return str(vars(self))\n"
+        "def str(x):\n    return x\nKINDS = {'a': A}\nKINDS['a'].__repr__((n for n in ()))\n",
+    "shown in a form of one's own":
+        "class A:\n    def __repr__(self):\n        return f'{vars(self):{self.n}}'\n"
+        "KINDS = {'a': A}\nKINDS['a'].__repr__((n for n in ()))\n",
     "of an item":
         "from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def look(self, n):\n"
         "        return getattr(self, f'gi_{n}')\ng = (n for n in ())\nA[int].look(g, 'frame')\n",
@@ -219,6 +231,12 @@ TAKEN = {
         "K[0].look(g, 'frame')\n",
 }  # fmt: skip
 KEPT = {
+    "only shown":
+        "from pprint import pformat\nclass A:\n    def __str__(self):\n        return f'{vars(self)}'\n"
+        "    def __repr__(self):\n        return str(self.__dict__) + pformat(vars(self))\n"
+        "    def text(self):\n        return ', '.join(\n"
+        "            f'{k}={v}' for k, v in vars(self).items() if not k.startswith('_'))\n"
+        "KINDS = {'a': A}\nKINDS['a']()\n",
     "enum":
         "from enum import Enum\nclass K(Enum):\n    A = 1\n    B = 2\nclass N:\n    def __init__(self):\n"
         "        self.k = K.A\n    def __repr__(self):\n        return str(vars(self)) + str(self.__dict__)\n"
