@@ -72,15 +72,20 @@ def is_archive(name: str) -> bool:
 def in_reading_order(files: Iterable[T], name_of: Callable[[T], str], size_of: Callable[[T], int]) -> list[T]:
     """Sort files so that nothing large pushes out what is judged: sources, weights, then archives, the smallest first.
 
-    Of weights those go first that are called as a source is, then those beside one; the others after
-    MAX_EARLY_WEIGHTS go behind the archives.
+    Of weights those go first that are called as a source is, beside it or elsewhere, then others beside one; those
+    after MAX_EARLY_WEIGHTS go behind the archives.
     """
     listed = list(files)
     names = list(map(name_of, listed))
     sources = [name for name in names if is_source(name)]
     stems, folders = set(map(_stem, sources)), set(map(_folder, sources))
-    weights = [place for place, name in enumerate(names) if is_artefact(name)]
-    weights.sort(key=lambda place: (_stem(names[place]) not in stems, _folder(names[place]) not in folders))
+    bare = set(map(_last, stems))
+
+    def rank(place: int) -> tuple[bool, bool, bool]:
+        stem = _stem(names[place])
+        return stem not in stems, _last(stem) not in bare, _folder(stem) not in folders
+
+    weights = sorted((place for place, name in enumerate(names) if is_artefact(name)), key=rank)
     ranks = {place: (1 if number < MAX_EARLY_WEIGHTS else 3, number) for number, place in enumerate(weights)}
     ranks |= {place: (2, size_of(listed[place])) for place, name in enumerate(names) if is_archive(name)}
     return [listed[place] for place in sorted(range(len(names)), key=lambda place: ranks.get(place, (0, 0)))]
@@ -92,6 +97,10 @@ def _stem(path: str) -> str:
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def is_read(name: str) -> bool:

@@ -77,12 +77,14 @@ def test_a_large_archive_costs_no_small_one(tmp_path, form):
 
 
 def test_of_many_weights_those_of_a_source_go_before_archives():
-    """First what is called as a source is, then what lies beside one; no more than a few."""
+    """First what is called as a source is, beside it or elsewhere, then what lies beside one; no more than a few."""
     sizes = {"b.zip": 9, "c.tar.gz": 2, **dict.fromkeys(["a.safetensors", "x/b.safetensors", "x/c.safetensors"], 1)}
     sizes |= {f"y/{number}.safetensors": 1 for number in range(9)} | {"x/c.py": 1, "z.ipynb.txt": 1}
+    sizes["x/out/c.safetensors"] = 1
     ordered = in_reading_order(sizes, str, sizes.__getitem__)
 
-    assert ordered[:5] == ["x/c.py", "z.ipynb.txt", "x/c.safetensors", "a.safetensors", "x/b.safetensors"]
+    assert ordered[:3] == ["x/c.py", "z.ipynb.txt", "x/c.safetensors"]
+    assert ordered[3:6] == ["x/out/c.safetensors", "a.safetensors", "x/b.safetensors"]
     assert ordered[1 + MAX_EARLY_WEIGHTS + 1 :][:2] == ["c.tar.gz", "b.zip"]
     assert sorted(ordered) == sorted(sizes)
 

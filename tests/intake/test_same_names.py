@@ -9,6 +9,7 @@ import pytest
 from support.hand_ins import add_member, learner_of
 
 from grader.intake.discover import discover
+from grader.intake.formats import tar
 from grader.intake.hand_in import read_hand_in
 from grader.intake.name_patterns import NamePattern
 
@@ -35,3 +36,15 @@ def test_of_members_of_one_name_the_last_is_read_and_told(tmp_path, kind):
 
     assert set(hand_in.files.values()) == {b"last"}
     assert hand_in.notes == [f"{name} is in the archive more than once: the last one was read, as unpacking leaves it."]
+
+
+def test_what_a_later_member_replaces_takes_no_room(tmp_path, monkeypatch):
+    """A tar to which one name is appended again and again: the last one is read, as is told."""
+    monkeypatch.setattr(tar, "MAX_HAND_IN_BYTES", 1000)
+    with tarfile.open(tmp_path / "ada.tar", "w") as archive:
+        for number in range(9):
+            add_member(archive, "a.py", b"%d" % number * 400)
+    hand_in = read_hand_in(learner_of(tmp_path / "ada.tar", "tar"))
+
+    assert hand_in.files == {"a.py": b"8" * 400}
+    assert not [note for note in hand_in.notes if "too large" in note]

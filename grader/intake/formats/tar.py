@@ -162,11 +162,12 @@ def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
         if own and not path and member.type in FILES:
             note(NAMELESS)
         limit = limit_for(path) if wanted else 0
+        if wanted and path in files:  # of several with one name the last counts
+            note(TWICE.format(path))
+            bytes_left += len(files.pop(path))
         bytes_left += _make_room(files, heap, path, min(member.size, limit) - bytes_left, note)
         content = stream.take(member.size, min(limit, bytes_left + 1) if wanted else 0)
         if wanted and len(content) <= bytes_left:
-            if path in files:
-                note(TWICE.format(path))
             files[path] = content
             bytes_left -= len(content)
             heappush(heap, (-_dispensable(path), -len(content), path))
