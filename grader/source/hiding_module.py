@@ -102,6 +102,10 @@ class HidingModule(OwnNames):
         return listed_names(self._nodes) | names
 
     @cached_property
+    def _looped(self) -> set[int]:
+        return listed_names(self._nodes, told=False)
+
+    @cached_property
     def _plain_updates(self) -> set[int]:
         return plain_updates(self._nodes)
 
@@ -288,7 +292,8 @@ class HidingModule(OwnNames):
         if isinstance(call.func, ast.Attribute) and last_name(call.func.value) != "object":  # x.__setattr__(n, v)
             thing, key = call.func.value, thing
         thing = whole(thing)
-        is_read = text_of(key) or (self._begins(key) and not self._is_not_own(thing, call))
+        is_read = text_of(key) or id(key) in self._looped
+        is_read = is_read or (self._begins(key) and not self._is_not_own(thing, call))
         return not is_read or self._is_assembled(key) or (text_of(key) or "").startswith("__")
 
     def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:

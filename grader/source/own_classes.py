@@ -111,10 +111,13 @@ def begins_with_a_text(name: ast.expr) -> bool:
     return (text_of(begin) or "_")[0] != "_"
 
 
-def listed_names(nodes: Iterable[ast.AST]) -> set[int]:
-    """Return where variables are read that are given texts alone that stand there: `for name in ("wq", "wk")`."""
+def listed_names(nodes: Iterable[ast.AST], told: bool = True) -> set[int]:
+    """Return where variables are read that are given texts alone that stand there: `for name in ("wq", "wk")`.
+
+    Also those that calls of a function are *told*: `for name in sizes`, of `**sizes`.
+    """
     nodes = list(nodes)
-    words = named_arguments(nodes)
+    words = named_arguments(nodes) if told else {}
     found = {id(name) for name in _reads(nodes, bound_alone(nodes, _listed(nodes, words)))}
     shared = {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
     for function in (node for node in nodes if isinstance(node, Function)):

@@ -75,7 +75,7 @@ HIDDEN = {
     "names of arguments that stand nowhere": "class P:\n    def __init__(self, **sizes):\n"
     "        for name, size in sizes.items():\n            setattr(self, name, size)\nP(**{input(): 1})\n",
     "a layer's name that is bound again": "import torch\nfrom torch import nn\ndef f(other):\n    b = nn.Module()\n"
-    "    b = other\n    for n in ('wq', 'wk'):\n        setattr(b, n, 1)\nf(input())\n",
+    "    b = other\n    for n in range(2):\n        setattr(b, f'w{n}', 1)\nf(input())\n",
     "a lookup of several names": "from operator import attrgetter\nf = attrgetter('__doc__', input())(print)\n",
     "a lookup in a text": "f = getattr('', input())\n",
     "the class of a lookup": "import operator\nT = type(operator.attrgetter('shape'))\nf = T(input())(print)\n",

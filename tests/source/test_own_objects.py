@@ -65,6 +65,9 @@ TAKEN = {
     "shown in a form of one's own":
         "class A:\n    def __repr__(self):\n        return f'{vars(self):{self.n}}'\n"
         "KINDS = {'a': A}\nKINDS['a'].__repr__((n for n in ()))\n",
+    "names of the interpreter, in a loop":
+        "class A:\n    def __init__(self, x, v):\n        for n in ('a', '__class__'):\n            setattr(x, n, v)\n"
+        "KINDS = [A]\n",
     "of an item":
         "from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def look(self, n):\n"
         "        return getattr(self, f'gi_{n}')\ng = (n for n in ())\nA[int].look(g, 'frame')\n",
@@ -231,6 +234,9 @@ TAKEN = {
         "K[0].look(g, 'frame')\n",
 }  # fmt: skip
 KEPT = {
+    "names in a loop":
+        "class A:\n    def __init__(self):\n        for n in ('wq', 'wk'):\n            setattr(self, n, 1)\n"
+        "KINDS = {'a': A}\nKINDS['a']()\n",
     "only shown":
         "from pprint import pformat\nclass A:\n    def __str__(self):\n        return f'{vars(self)}'\n"
         "    def __repr__(self):\n        return str(self.__dict__) + pformat(vars(self))\n"
