@@ -27,6 +27,7 @@ ERRORS = (
     ('Indent the lines that belong', 'def f(x):\nreturn x\n'),
     ('Indent the lines that belong', 'def f():\n'),
     ("Count this line's brackets", 'y = (1, 2'),
+    ('Save it as UTF-8 text', 'x = 1\0\n'),
     ('Pair the brackets of this', 'z = [1, 2)'),
     ('Pair the brackets of this', 'z = 1)'),
     ('Put `:` at its end.', 'def f(x)\n    return x\n'),

@@ -50,6 +50,7 @@ HINTS = tuple(Hint(*row) for row in (
      "Put the plain arguments first."),
     (r"invalid decimal literal|leading zeros|invalid (non-printable )?character",
      "A number or sign is not Python's: `2i`, `×`, `“`.", "Write `2 * i`, `*` and straight quotation marks."),
+    (r"null bytes", "The file holds signs that are no text.", "Save it as UTF-8 text, or write it anew."),
     (r"^SyntaxError", "Python cannot read this line, or the one before it.",
      "Look for a missing operator, comma or bracket, and for a keyword used as a name."),
     # --- what ends or leaves the program
