@@ -67,8 +67,16 @@ def test_bare_learn_draws_a_bar_for_each_of_several_tracks(tmp_path):
 
 
 def test_a_track_comes_after_others_by_their_titles_and_not_after_what_these_follow(tmp_path):
-    """The whole models need lessons of the first track, too, which three others of their needs have before them."""
-    home = learn(cwd=start_workspace(tmp_path / "work", ROOT), course=ROOT).stdout
+    """The whole models need lessons of the first track, too, which three others of their needs have before them.
+
+    On the shortest way none of two of these tracks' lessons stands.
+    """
+    work = start_workspace(tmp_path / "work", ROOT)
+    home = learn(cwd=work, course=ROOT).stdout
+    assert 'Whole models (after "From text to vectors") ' in f"{' '.join(home.split())} "
+
+    assert learn("start", "--way", "full", cwd=work, course=ROOT).returncode == 0
+    home = learn(cwd=work, course=ROOT).stdout
     after = '(after "From text to vectors", "Inside the block", "Where a token stands")'
     assert f"Whole models {after} " in f"{' '.join(home.split())} "
 

@@ -45,7 +45,7 @@ def _show_map(context: CourseContext, progress: dict[str, LessonProgress]) -> No
     if len(tracks) == 1 and way.name == FULL_WAY:
         put(solved_bar(course, tracks[0], progress))
         return
-    parts: list[tuple[Track | Way, str]] = [(track, track.title + _after(course, track)) for track in tracks]
+    parts: list[tuple[Track | Way, str]] = [(track, track.title + _after(course, track, way)) for track in tracks]
     parts[:0] = [(way, capitalize(way.title))] if way.name != FULL_WAY else []
     bars = [solved_bar(course, part, progress, cells=10).removesuffix(passed_words(course)) + " " for part, _ in parts]
     longest = max(map(len, bars))
@@ -72,18 +72,23 @@ def last_model(course: Course, way: Way) -> str:
     return models[-1] if models else ""
 
 
-def _after(course: Course, track: Track) -> str:
-    """Name the tracks of which this one's lessons need some; not those that already come before one that is named."""
-    needed, earlier = _needed_tracks(course, track), set()
+def _after(course: Course, track: Track, way: Way) -> str:
+    """Name the tracks of which this one's lessons need some; not those that already come before one that is named.
+
+    Whoever goes a shorter way needs nothing for the lessons beside it, and no lesson that is beside it.
+    """
+    needed, earlier = _needed_tracks(course, track, way), set()
     for number, other in enumerate(course.tracks):
         if other.name in needed:  # two tracks may need each other: the first of them counts as the earlier one
-            earlier |= _needed_tracks(course, other) & {before.name for before in course.tracks[:number]}
+            earlier |= _needed_tracks(course, other, way) & {before.name for before in course.tracks[:number]}
     titles = [f'"{other.title}"' for other in course.tracks if other.name in needed - earlier]
     return f" (after {', '.join(titles)})" if titles else ""
 
 
-def _needed_tracks(course: Course, track: Track) -> set[str]:
-    needs = {need for name in track.lessons for need in course.lessons[name].needs}
+def _needed_tracks(course: Course, track: Track, way: Way) -> set[str]:
+    on_way = [name for name in track.lessons if name in way.lessons]
+    needs = {need for name in on_way or track.lessons for need in course.lessons[name].needs}
+    needs = {need for need in needs if need in way.lessons} if on_way else needs
     return {course.lessons[need].track for need in needs} - {track.name}
 
 
