@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browser import find_chromium, launch, make_server
+from support.browser import Visitor, find_chromium, launch, make_server
 from support.course_files import ROOT
 from support.learn_command import start_workspace
 
@@ -53,6 +53,14 @@ def server(workspace: Path) -> Iterator[WebServer]:
     """Its pages, without a judge."""
     with make_server(workspace, ROOT) as started:
         yield started
+
+
+@pytest.fixture
+def visitor(server: WebServer) -> Visitor:
+    """Somebody who has followed a link."""
+    visitor = Visitor(server.make_link())
+    assert visitor.enter() == 303
+    return visitor
 
 
 @pytest.fixture

@@ -31,14 +31,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
         yield started
 
 
-@pytest.fixture
-def visitor(server: WebServer) -> Visitor:
-    """Somebody who has followed a link."""
-    visitor = Visitor(server.make_link())
-    assert visitor.enter() == 303
-    return visitor
-
-
 def test_a_link_opens_one_browser_once(server: WebServer) -> None:
     """Its key is exchanged for a cookie that scripts cannot read, and is worth nothing afterwards."""
     visitor = Visitor(server.make_link())

@@ -21,14 +21,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
         yield started
 
 
-@pytest.fixture
-def visitor(server: WebServer) -> Visitor:
-    """Somebody who has followed a link."""
-    visitor = Visitor(server.make_link())
-    assert visitor.enter() == 303
-    return visitor
-
-
 LONG = 60_000  # bytes, in which n * n steps take half a minute
 
 
