@@ -52,7 +52,6 @@ from grader.source.own_objects import OF_ANY_CLASS, OwnNames
 from grader.source.parse import MAX_CACHED_CHARS
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
 
-SIGNATURE, LOAD = "inspect.signature", "torch.load"
 OF_LOAD = frozenset({"map_location", "mmap", "weights_only"})
 
 
@@ -323,7 +322,7 @@ class HidingModule(OwnNames):
         # in other hands it may do more; an object of it can no more than one of a class that is derived from it
         if path in BASES and (id(node) in self._bases or (path == TEST_CASE and id(node) in self.called)):
             return ""
-        if path in (SIGNATURE, LOAD) and id(node) in self._harmless_calls:
+        if id(node) in self._harmless_calls:
             return ""
         if path in MARKS_OF_TESTS and id(node) in self._all_decorators and self._foreign(node):
             return ""
@@ -343,13 +342,16 @@ class HidingModule(OwnNames):
         Of what is no library's `signature` runs a text, and torch's `load` runs what a pickle says.
         """
         found = set()
-        for node in self._nodes:
-            match node:
-                case ast.Call(args=[of], keywords=[]) if self._path(of).partition(".")[0] in LIBRARIES:
-                    found.add(id(node.func))
-                case ast.Call(args=[_] | [_, _], keywords=words) if {word.arg for word in words} <= OF_LOAD:
-                    given = {word.arg: word.value for word in words}
-                    found |= {id(node.func)} if _is_true(given.get("weights_only")) else set()
+        for call in (node for node in self._nodes if isinstance(node, ast.Call)):
+            given = {word.arg: word.value for word in call.keywords}
+            match self._path(call.func), call.args:
+                case "inspect.signature", [of]:
+                    is_harmless = not given and self._path(of).partition(".")[0] in LIBRARIES
+                case "torch.load", [_] | [_, _]:
+                    is_harmless = given.keys() <= OF_LOAD and _is_true(given.get("weights_only"))
+                case _:
+                    is_harmless = False
+            found |= {id(call.func)} if is_harmless else set()
         return found
 
     def _takes_any_object(self, path: str, node: ast.AST) -> bool:

@@ -126,6 +126,8 @@ HIDDEN = {
     "a load of more than weights": "import torch\ntorch.load('x', weights_only=False)\n",
     "a load that is told later": "import torch\nmore = {}\ntorch.load('x', weights_only=True, **more)\n",
     "a load by another reader": "import torch, json\ntorch.load('x', weights_only=True, pickle_module=json)\n",
+    "a load of what is a library's": "import torch\ntorch.load(torch.serialization)\n",
+    "a load of what is a library's own name": "import torch\ntorch.load(torch.nn.Linear)\n",
     "a load, handed on": "import torch\nload = torch.load\n",
     "an annotation, copied by a decorator": "import functools, sys\ndef made(modules: sys.modules): pass\n"
     "copy = functools.wraps(made)\n",
