@@ -279,6 +279,11 @@ class OwnNames(LinkedNames):
     """One file, which knows where its names mean objects of the learner's own classes."""
 
     @cached_property
+    def _modules(self) -> list[OwnNames]:
+        """This file and those that it is linked with."""
+        return [module for module in (self, *self.linked.values()) if isinstance(module, OwnNames)]
+
+    @cached_property
     def own_objects(self) -> dict[int, str]:
         """Where a name means an object of the learner's own classes, whatever else the file does, with the class."""
         return OwnClasses(self._nodes, self._leads_on, self._path_of_others).own_objects()
@@ -291,19 +296,18 @@ class OwnNames(LinkedNames):
     @cached_property
     def _shown_class(self) -> str:
         """A class of one file that relies on it that its methods have objects of it, in another file's other hands."""
-        modules = [module for module in (self, *self.linked.values()) if isinstance(module, OwnNames)]
-        nodes = [module._nodes for module in modules]
+        modules, nodes = self._modules, [module._nodes for module in self._modules]
         if any(map(fills_by_arguments, nodes)) and any(map(gives_any_arguments, nodes)):
             return "setattr"
         names = {name for module in modules for name in module._relied_on}
         handed = [(local, name) for module in modules for local, of in module.imported.items() for _, name in of]
         while names and (more := {local for local, name in handed if name in names} - names):
             names |= more
-        return next((found for module in modules if names and (found := module._shows(names, modules))), "")
+        methods = {name for each in nodes for name in methods_of(each)} if names else set()
+        return next((found for module in modules if names and (found := module._shows(names, methods))), "")
 
-    def _shows(self, names: set[str], modules: list[OwnNames]) -> str:
+    def _shows(self, names: set[str], methods: set[str]) -> str:
         """Return which of the classes with these names, its own or other files', it has in other hands, or ""."""
-        methods = {name for module in modules for name in methods_of(module._nodes)}
         return OwnClasses(self._nodes, self._leads_on, self._path_of_others, names, methods).shown(names)
 
     def _path_of_others(self, node: ast.AST) -> str:
@@ -352,9 +356,8 @@ class OwnNames(LinkedNames):
     @cached_property
     def _of_libraries(self) -> set[str]:
         """The learner's classes that are derived from one of torch's, or of unittest's, here or in another file."""
-        modules = [module for module in (self, *self.linked.values()) if isinstance(module, OwnNames)]
-        found = {name for module in modules for name in module._derived(set())}
-        while more := {name for module in modules for name in module._derived(found)} - found:
+        found = {name for module in self._modules for name in module._derived(set())}
+        while more := {name for module in self._modules for name in module._derived(found)} - found:
             found |= more
         return found
 
