@@ -33,13 +33,15 @@ UNREAD = "a file that is not read"  # in the place of a name
 class ForbiddenCall:
     """A forbidden name and where it stands; `path` is "" for the lesson's own file.
 
-    `hides`: the name is not forbidden itself, but a forbidden call could be hidden with it.
+    `hides`: the name is not forbidden itself, but a forbidden call could be hidden with it. `written` is what it is
+    called as there, or by its library: a learner's own function has the lesson's name, too.
     """
 
     name: str
     line: int
     path: str = ""
     hides: bool = False
+    written: str = ""
 
     @property
     def says(self) -> str:
@@ -53,7 +55,9 @@ class ForbiddenCall:
             name = self.name.removesuffix(ITSELF)
             uses = f"It uses `{name}`" if name == self.name else f"It hands on `{name}` itself, as a value"
             return f"{uses}, behind which a call that this exercise forbids could be hidden."
-        return f"It calls `{self.name}`, which this exercise forbids: it is to be done without that call."
+        return (
+            f"It calls `{self.written or self.name}`, which this exercise forbids: it is to be done without that call."
+        )
 
 
 def find_forbidden_calls(
@@ -135,7 +139,8 @@ class _Program:
                 if running and isinstance(part, ast.Name) and part.id in running:
                     name = part.id
                 if name:
-                    yield ForbiddenCall(name, getattr(part, "lineno", 0), self.files[where][0], hides)
+                    written = "" if hides else module.written_name(part)
+                    yield ForbiddenCall(name, getattr(part, "lineno", 0), self.files[where][0], hides, written)
 
     def _module(self, where: str) -> HidingModule | None:
         if where not in self.modules:

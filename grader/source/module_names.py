@@ -67,6 +67,7 @@ BODY = ast.stmt | ast.ExceptHandler
 BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 AT_IMPORT = ""  # stands for what runs when a module is imported
 EVERYTHING = "*"  # for all that a module binds
+MAX_CHARS_WRITTEN = 60  # of a call that is shown as it is written
 MAX_FOLLOWED = 30  # names that lead from a call to what it may change: beyond, it may change anything
 
 
@@ -332,6 +333,16 @@ class ModuleNames:
             return path.partition(".")[2] if path.partition(".")[0] in KNOWN_MODULES else None
         own = isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name) and node.cls.id in self.classes
         return None if own else ".".join(attributes_of(node))
+
+    def written_name(self, node: ast.AST) -> str:
+        """Return what a call is written as, `F.softmax`, or the whole name of what was imported; "" if that is long."""
+        text = ""
+        if isinstance(node, ast.Name):
+            text = self.paths.get(node.id, "")
+        elif isinstance(node, ast.Attribute) and node.end_lineno == node.lineno:
+            is_short = (node.end_col_offset or 0) - node.col_offset <= MAX_CHARS_WRITTEN
+            text = ast.unparse(node) if is_short else ""
+        return text if len(text) <= MAX_CHARS_WRITTEN and text.isprintable() else ""
 
     def _is_given(self, module: str, _name: str) -> bool:
         """Return True for a module of the learner's, and a name that it does not have of a library."""

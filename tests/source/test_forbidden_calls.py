@@ -602,3 +602,20 @@ def test_a_name_that_a_block_binds_leads_to_what_its_first_line_says(around):
     found = find_forbidden_calls(source, ["softmax"], lambda name: name if name == "softmax" else None)
 
     assert found["softmax"].name == "softmax" and not found["softmax"].hides
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("torch.softmax(x, dim)", "torch.softmax"),
+        ("F.softmax(x, dim)", "F.softmax"),
+        ("s(x, dim)", "torch.nn.functional.softmax"),
+        ("(x / 1.0).softmax(dim)", "(x / 1.0).softmax"),
+        (f"({'x + ' * 40}x).softmax(dim)", "softmax"),
+    ],
+)
+def test_a_forbidden_call_is_named_as_it_is_written(line, written):
+    """A learner whose own function is called `softmax`, too, sees which of both is meant."""
+    imports = "import torch\nimport torch.nn.functional as F\nfrom torch.nn.functional import softmax as s\n"
+    call = find_forbidden_call(f"{imports}def softmax(x, dim=-1):\n    return {line}\n", "softmax", FORBIDS)
+    assert call.name == "softmax" and f"It calls `{written}`, which" in call.says
