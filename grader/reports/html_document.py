@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from grader.terminal.text import CODE, MAX_CHARS, clean, plural, score_text
+from grader.terminal.text import CODE, MAX_CHARS, clean, name_questions, plural, score_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -58,6 +58,7 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"prose": prose, "breakable": breakable, "score": score, "percent": percent}
+    environment.filters |= {"questions": name_questions}
     environment.globals |= {"plural": plural, "style": _read_markup("style.css"), "script": _read_markup("sort.js")}
     environment.globals |= {"hashes": {name: hash_of(name) for name in ("style.css", "sort.js")}}
     return environment

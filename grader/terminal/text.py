@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -108,6 +109,13 @@ def capitalize(text: str) -> str:
 def plural(number: int, noun: str) -> str:
     """Write a number with its noun: `1 check`, `2 checks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def name_questions(families: Iterable[str]) -> str:
+    """Say of questions on which topics they are, the most first: `2 questions on attention, 1 on dimensions`."""
+    topics = Counter(family.partition(".")[0] for family in families).most_common()
+    counts = [plural(number, "question") for _, number in topics[:1]] + [str(number) for _, number in topics[1:]]
+    return ", ".join(f"{count} on {topic}" for count, (topic, _) in zip(counts, topics, strict=True))
 
 
 def score_text(score: float | None) -> str:

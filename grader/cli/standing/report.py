@@ -23,7 +23,7 @@ from grader.quiz.assessment.calibration import LAST_SESSIONS
 from grader.quiz.open_answers import marked_claims
 from grader.store.quiz_log import QuizLog
 from grader.terminal.console import paint, put, signs, width, wrap
-from grader.terminal.text import bar, capitalize, plural
+from grader.terminal.text import bar, capitalize, name_questions, plural
 
 if TYPE_CHECKING:
     from grader.model.picture import Picture
@@ -32,7 +32,6 @@ Assessment = Mapping[str, Any]
 
 MAX_WEAKNESSES = 5
 MAX_DOUBTS = 3
-MAX_FAMILIES = 4  # named with a weakness
 MIN_TITLE = 12  # columns of a title
 COUNT_COLUMNS = 8
 TOPIC_COLUMNS, FACET_COLUMNS = 34, 47  # of a line beside its title
@@ -233,17 +232,12 @@ def _weaknesses(assessment: Assessment) -> Iterator[str]:
         times = f", {len(each['families'])} times" if repeated else ""
         says = f"You {each['says']}{times}{sure}."
         yield f"  {paint(signs().failed, 'bad')} {wrap(says, 4).lstrip()}"
-        yield paint(wrap(name_some(each["families"], MAX_FAMILIES), 4), "quiet")
+        yield paint(wrap(name_questions(each["families"]), 4), "quiet")
     if len(weak) > MAX_WEAKNESSES:
         yield f"    ... and {len(weak) - MAX_WEAKNESSES} more: learn report --explain"
     for each in assessment["contradicted"][:MAX_DOUBTS]:
         says = f"Check this again: you marked that your answer {each['says']}, and missed a question on it."
         yield f"  {paint(signs().trouble, 'strong')} {wrap(says, 4).lstrip()}"
-
-
-def name_some(names: Sequence[str], most: int) -> str:
-    """List at most so many names, and say how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _certainty(assessment: Assessment) -> Iterator[str]:
@@ -266,4 +260,4 @@ def _next(suggestions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"  {number} {wrap(says, 4).lstrip()}"
         yield f"    {paint(each['command'], 'command')}"
         if each["because"]:
-            yield paint(wrap(f"because of {', '.join(each['because'][:3])}", 4), "quiet")
+            yield paint(wrap(f"because of {name_questions(each['because'])}", 4), "quiet")
