@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from grader.course import read_parts
+from grader.errors import CourseError
 from grader.files import read_file
 from grader.model import Lesson
 
 
-def make_notebook(lesson: Lesson) -> str:
-    """Return the notebook. Raises CourseError."""
+def make_notebook(lesson: Lesson, exercise: Path) -> str:
+    """Return the notebook; it begins with what is in the *exercise*, where that can be read. Raises CourseError."""
     text = "".join(_fold(part.answer, part.hidden) + part.text for part in read_parts(lesson))
-    stub = read_file(lesson.exercise_path).strip("\n")
+    code = read_file(lesson.exercise_path)
+    with suppress(CourseError):
+        code = read_file(exercise)
+    code = code.strip("\n")
     codes = [
         "%load_ext grader.notebook",
-        f"%%check {lesson.name}\n{stub}",
+        f"%%check {lesson.name}\n{code}",
         f"%trace {lesson.name}",
         f"%hint {lesson.name}",
     ]

@@ -374,7 +374,7 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
     assert modes[0] == modes[1]  # whoever may read the one may read the other
     assert "Nothing to add" in learn("start", cwd=work).stdout
     for lesson in load(ROOT).lessons.values():
-        notebook = nbformat.reads(make_notebook(lesson), 4)
+        notebook = nbformat.reads(make_notebook(lesson, lesson.exercise_path), 4)
         nbformat.validate(notebook)
         sources = [cell["source"] for cell in notebook["cells"]]
         assert (
@@ -382,6 +382,22 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
             and sources[1] == "%load_ext grader.notebook"
         )
         assert sources[2].startswith(f"%%check {lesson.name}\n") and sources[-1] == f'quiz(3, "{lesson.name}")'
+
+
+def test_the_notebook_of_a_solved_exercise_begins_with_what_was_written(tmp_path: Path) -> None:
+    """A lesson that is solved in its file is solved in its notebook; a file that cannot be read leaves the stub."""
+    work = start_workspace(tmp_path / "work")
+    right = "def moving_average(values, width):\n    return mine\n"
+    (work / "basics/moving_average.py").write_text(right)
+    (work / "basics/argmax_2d.py").write_bytes(b"\xff\xfe")
+    learn("start", "--notebook", cwd=work)
+    mine, broken = (
+        "".join(json.loads((work / f"basics/{name}.ipynb").read_text())["cells"][2]["source"])
+        for name in ("moving_average", "argmax_2d")
+    )
+
+    assert mine == f"%%check moving_average\n{right}".rstrip("\n")
+    assert broken.startswith("%%check argmax_2d\n") and "not written yet" in broken
 
 
 def test_who_lacks_jupyter_is_told_how_to_get_it(tmp_path: Path) -> None:

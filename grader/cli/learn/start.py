@@ -97,7 +97,7 @@ def _write_notebooks(workspace: Workspace, course: Course) -> int:
     for path, lesson in missing.items():
         try:
             with replacing(path, "tmp") as temporary:
-                temporary.write_text(make_notebook(lesson), encoding="utf-8", newline="")
+                temporary.write_text(make_notebook(lesson, path.with_suffix(".py")), encoding="utf-8", newline="")
         except OSError as error:
             what = f"the notebook cannot be written: {error.strerror}"
             raise WorkspaceError(what, where=str(path), next_step="learn start --notebook") from None
