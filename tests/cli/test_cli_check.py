@@ -360,6 +360,18 @@ def test_another_file_is_checked_and_not_kept(workspace):
     assert "not kept" not in own.stdout and attempts(workspace)["argmax_2d"] == 2
 
 
+@pytest.mark.parametrize(
+    ("source", "offered"),
+    [("def argmax_2d(grid):\n    raise OSError('odd')\n", True), ("def argmax_2d():\n    return 0, 0\n", False)],
+)
+def test_the_debugger_is_offered_where_no_mend_is_known(workspace, source, offered):
+    """Who is told what to write in place of a line has no need to step through the call."""
+    answer(workspace, "argmax_2d", source)
+    result = json.loads(learn("check", "argmax_2d", "--json", cwd=workspace).stdout)
+
+    assert any("--pdb" in each["command"] for each in result["suggestions"]) is offered
+
+
 def test_after_a_hint_the_next_one_is_offered(workspace):
     """The mildest is offered as long as none was taken."""
 

@@ -9,6 +9,7 @@ from grader.model import CheckResult, Course, Lesson, Named, Suggestion, WrongLi
 
 FORM_COST = 1.5  # of the score, for each fault of form
 MAX_WITHOUT_SKILL = 7.0  # of the score
+UNEXPLAINED = ("exception", "timeout")  # ids of mistakes that tell what happens, and not why
 
 EARNED = {
     "shape": "Shapes: every output has the right shape.",
@@ -120,7 +121,8 @@ def suggestions_for(
         )
     if all(check.outcome == "skipped" for check in checks):  # the file cannot be loaded: no hint helps with that
         return tuple(found) or (Suggestion("Mend that, and check again.", f"learn check {name}"),)
-    if any(check.outcome in ("raised", "timed-out") for check in checks):
+    is_explained = any(mistake.id not in UNEXPLAINED for mistake in mistakes)  # then the mend is said already
+    if not is_explained and any(check.outcome in ("raised", "timed-out") for check in checks):
         found.append(Suggestion("Step through the failing call, in the debugger.", f"learn check {name} --pdb"))
     for other in uses:
         found.insert(
