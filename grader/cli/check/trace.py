@@ -76,7 +76,7 @@ def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
         else:
             yield wrap("Nothing was made before that.", 2)
         yield ""
-    if not all(call.is_right for call in calls):
+    if any(call.values for call in calls) and not all(call.is_right for call in calls):
         look = signs()
         yield f"{look.passed} the reference has this value, too\n{look.skipped} it does not, which need not be wrong"
         yield f"{look.failed} from here on it has none of yours, or your answer is wrong\n"
