@@ -1,5 +1,7 @@
 """Softmax in pictures: the weights of one slice, which sum to 1."""
 
+from dataclasses import replace
+
 import torch
 
 from grader.api.pictures import bars, first_difference, picture
@@ -27,5 +29,7 @@ def one_slice(submission, reference, rand):
     if seen.yours is not None:
         error = (slices(seen.yours).double() - slices(seen.expected)).nan_to_num(torch.inf).abs()
         which = int(error.sum(-1).argmax())
+    if scores.dim() == 2:  # say of which slice the bars are
+        seen = replace(seen, asked=f"{seen.asked}[{f':, {which}' if dim == 0 else which}]")
     labels = [f"score {score:g}" for score in slices(scores)[which].tolist()]
     return bars(seen.take(lambda value: slices(value)[which]), labels, sums=True)

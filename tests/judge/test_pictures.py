@@ -81,7 +81,7 @@ def test_the_slice_that_goes_wrong_is_drawn_with_its_sum(launcher: Launcher) -> 
     assert [a - b for a, b in zip(values(wrong, "yours"), values(wrong, "expected"), strict=True)] == pytest.approx(
         values(wrong, "difference"), abs=1e-6
     )
-    assert right.is_right
+    assert right.is_right and right.asked.endswith(")[0]")  # of which slice the bars are
     assert set(values(right, "difference")) == {0.0}
 
 
