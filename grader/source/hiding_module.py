@@ -16,7 +16,6 @@ from grader.source.hiding_names import (
     LOOKUPS,
     MADE_OF_NAMES,
     NAMES_BY_TEXT,
-    NAMES_OF_MODULES,
     SETTERS,
     WRAPPING,
     hiding_place,
@@ -51,6 +50,7 @@ from grader.source.own_classes import (
 from grader.source.own_objects import OF_ANY_CLASS, OwnNames
 from grader.source.parse import MAX_CACHED_CHARS
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
+from grader.worker.watch.hiding_words import NAMES_OF_MODULES
 
 OF_LOAD = frozenset({"map_location", "mmap", "weights_only"})
 

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from grader.source.library_parts import imports_module, is_part, leads_into, unknown_part
+from grader.worker.watch.hiding_words import HIDING_ATTRIBUTES, HIDING_NAMES, HIDING_PREFIXES, is_hiding
 
 MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
@@ -24,38 +25,8 @@ LIBRARIES = frozenset({
     "torch", "numpy", "scipy", "sklearn", "jax", "flax", "tensorflow", "keras", "transformers", "xformers", "cupy",
 })
 
-# Names with which a call can be hidden from a reader of the source, or from the call monitor.
+# Functions of Python that run a text.
 HIDING_CALLS = frozenset({"exec", "eval", "compile", "__import__"})
-HIDING_NAMES = frozenset({
-    "DisableTorchFunction", "DisableTorchFunctionSubclass", "_DisableTorchDispatch", "_disabled_torch_function_impl",
-    "_pop_torch_function_stack", "_pop_torch_dispatch_stack", "_dispatch_library", "_getframe", "_current_frames",
-    "currentframe", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame", "ag_frame",
-    "__globals__", "__builtins__", "__closure__", "__code__", "__subclasses__", "__traceback__", "get_objects",
-    "get_referrers", "get_referents", "setprofile", "getprofile", "settrace", "import_module", "decomposition_table",
-    "__self__", "__loader__", "__spec__", "__build_class__", "load_module", "exec_module", "start_new_thread",
-    "_start_new_thread", "start_joinable_thread", "_start_joinable_thread", "on_generate_code", "breakpointhook",
-    "__breakpointhook__", "__annotations__", "__prepare__", "__package__", "__path__", "__del__",
-    "func_globals", "func_dict", "func_code", "func_closure", "func_defaults", "__match_args__", "__get__",
-    "__reduce_ex__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
-    "__text_signature__", "from_callable",  # what `signature` runs
-    "fget", "fset", "fdel", "__wrapped__",  # the function of a method, which takes any object
-    "__array_interface__", "__array_struct__", "__cuda_array_interface__",  # any address as an array
-    "__func__", "__getattribute__",
-    "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
-    "__reduce__", "__getstate__",  # what `copy` sets, under any name
-    "__dataclass_fields__",  # what `replace` looks up
-    "lr_lambdas", "_scale_fn_custom", "get_device_module",  # what a schedule gives all names of; a call gives a module
-})
-HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
-# In an error, in warnings and in a path from 3.13 on; one's own object may have such a name.
-NAMES_OF_MODULES = frozenset({"obj", "_module", "parser"})
-# Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
-HIDING_ATTRIBUTES = frozenset({
-    "sys", "_sys", "builtins", "bltns", "ctypes", "importlib", "inspect", "traceback", "_thread", "_C",
-    "pickle", "marshal", "runpy", "codeop", "pkgutil", "pydoc", "linecache", "multiprocessing", "threading",
-    "multiprocessing_context", "ForkingPickler", "_flavour", "pathmod", "lr_scheduler",
-    *NAMES_OF_MODULES,
-})
 # What holds for a module or a name in it holds for all below. Of any module but the learner's, private names are too.
 HIDING_PLACES = frozenset({
     "_thread", "_lsprof", "_xxsubinterpreters", "gc.garbage", "gc.set_debug", "sys.monitoring",
@@ -161,7 +132,7 @@ def hiding_word(node: ast.AST, attributes: Iterable[str]) -> str:
     """
     if isinstance(node, ast.Attribute | ast.Name):
         name = node.attr if isinstance(node, ast.Attribute) else node.id
-        if _is_hiding(name):
+        if is_hiding(name):
             return name
     for field in NAMED_IN_TEXT.get(type(node), ()):
         text = getattr(node, field)
@@ -169,10 +140,6 @@ def hiding_word(node: ast.AST, attributes: Iterable[str]) -> str:
         if isinstance(text, str) and (found := _HIDING_WORD.search(text)):
             return found[0]
     return next((name for name in attributes if name in HIDING_ATTRIBUTES), "")
-
-
-def _is_hiding(name: str) -> bool:
-    return name in HIDING_NAMES or name.startswith(HIDING_PREFIXES)
 
 
 def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
@@ -184,7 +151,7 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
         place = ".".join(parts[:end])
         private = end > 1 and part.startswith("_") and not part.endswith("__") and parts[0] in KNOWN_MODULES
         private = private and place != "os._exit"  # which ends the process, and that is seen
-        if private or place in places or _is_hiding(part) or (part == "sys" and end > 1):
+        if private or place in places or is_hiding(part) or (part == "sys" and end > 1):
             return place
     return ""
 

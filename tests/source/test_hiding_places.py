@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from grader.source.forbidden_calls import find_forbidden_calls
-from grader.source.hiding_names import HARMLESS, HARMLESS_OF, HIDING_ATTRIBUTES, HIDING_NAMES, used_place
+from grader.source.hiding_names import HARMLESS, HARMLESS_OF, used_place
 from grader.source.library_parts import COME_ALONG
 from grader.worker.isolation.readable_paths import default_readable
 from grader.worker.watch.call_monitor import matches
+from grader.worker.watch.hiding_words import HIDING_ATTRIBUTES, HIDING_NAMES
 
 FORBIDS = ("softmax",)
 ANSWER = "def softmax(x, dim=-1):\n    return x\n"
