@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from grader.course import read_parts
-from grader.errors import CourseError
 from grader.files import read_file
 from grader.model import Lesson
 
 
-def make_notebook(lesson: Lesson, exercise: Path) -> str:
-    """Return the notebook; it begins with what is in the *exercise*, where that can be read. Raises CourseError."""
+def make_notebook(lesson: Lesson, written: str = "") -> str:
+    """Return the notebook; it begins with what the learner has *written*, or with the stub. Raises CourseError."""
     text = "".join(_fold(part.answer, part.hidden) + part.text for part in read_parts(lesson))
-    code = read_file(lesson.exercise_path)
-    with suppress(CourseError):
-        code = read_file(exercise)
-    code = code.strip("\n")
+    code = (written or read_file(lesson.exercise_path)).strip("\n")
     codes = [
         "%load_ext grader.notebook",
         f"%%check {lesson.name}\n{code}",

@@ -374,7 +374,7 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
     assert modes[0] == modes[1]  # whoever may read the one may read the other
     assert "Nothing to add" in learn("start", cwd=work).stdout
     for lesson in load(ROOT).lessons.values():
-        notebook = nbformat.reads(make_notebook(lesson, lesson.exercise_path), 4)
+        notebook = nbformat.reads(make_notebook(lesson), 4)
         nbformat.validate(notebook)
         sources = [cell["source"] for cell in notebook["cells"]]
         assert (

@@ -11,8 +11,8 @@ from grader.cli.context import CourseContext, current_folder, load_course, short
 from grader.cli.learn.next_step import way_length
 from grader.cli.options import course_option
 from grader.course import trust
-from grader.errors import UsageError, WorkspaceError
-from grader.files import replacing
+from grader.errors import CourseError, UsageError, WorkspaceError
+from grader.files import read_file, replacing
 from grader.model import FULL_WAY, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import capitalize, clean, command_line, plural
@@ -97,11 +97,19 @@ def _write_notebooks(workspace: Workspace, course: Course) -> int:
     for path, lesson in missing.items():
         try:
             with replacing(path, "tmp") as temporary:
-                temporary.write_text(make_notebook(lesson, path.with_suffix(".py")), encoding="utf-8", newline="")
+                temporary.write_text(make_notebook(lesson, _read_exercise(path)), encoding="utf-8", newline="")
         except OSError as error:
             what = f"the notebook cannot be written: {error.strerror}"
             raise WorkspaceError(what, where=str(path), next_step="learn start --notebook") from None
     return len(missing)
+
+
+def _read_exercise(notebook: Path) -> str:
+    """Return what is in the exercise's file beside a notebook; "" where it cannot be read."""
+    try:
+        return read_file(notebook.with_suffix(".py"))
+    except CourseError:
+        return ""
 
 
 def _find_existing(folder: Path) -> Workspace | None:
