@@ -20,10 +20,10 @@ from functools import cache, cached_property, lru_cache
 from types import ModuleType
 from typing import Any
 
-from grader.source.hiding_names import HIDING_NAMES
 from grader.source.parse import TooDeep, TooLarge, nodes_in
 from grader.source.scopes import names_bound_by, root_name
 from grader.source.what_runs import parse_what_runs
+from grader.worker.watch.hiding_words import HIDING_NAMES
 
 # fmt: off
 MODULES = frozenset({

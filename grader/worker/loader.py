@@ -16,6 +16,7 @@ from typing import Any
 from grader.worker.main_guard import disarm_main_guard, may_have_main_guard
 from grader.worker.preload import SEED
 from grader.worker.watch.cut_off import cut_off
+from grader.worker.watch.own_lookups import OwnLookups, may_look_up
 from grader.worker.watch.watched_import import WatchedImport
 from grader.worker.watch.watched_source import HOOK, Watcher, hook_expressions
 
@@ -30,16 +31,18 @@ def load(
     device: str = "cpu",
     watched: bool = False,
     importing: WatchedImport | None = None,
+    lookups: OwnLookups | None = None,
 ) -> dict[str, Any]:
     """Compile and run *source* as the module *name*, and return its namespace.
 
     *siblings* maps a module name to [path, source]: the learner's other lessons, which it may import; an installed
     package of the same name comes first. Every random generator starts anew. A *watched* module has a hook round each
-    of its expressions. *importing* runs the top level in the place of `exec`, and may raise CallsForbidden.
+    of its expressions. *importing* runs the top level in the place of `exec`, and may raise CallsForbidden. *lookups*
+    take the places of Python's own.
     """
     _unload_earlier()
     seed_generators(device)
-    runs = {other: _make_runner(where, text, importing) for other, (where, text) in siblings.items()}
+    runs = {other: _make_runner(where, text, importing, lookups) for other, (where, text) in siblings.items()}
     sys.meta_path.append(_Siblings(name, {other: where for other, (where, _) in siblings.items()}, runs))
     module = ModuleType(name)
     module.__file__ = path
@@ -47,20 +50,29 @@ def load(
     if watched:
         exec(_compile_watched(path, source, module.__dict__), module.__dict__)
     else:
-        _run(path, source, module.__dict__, importing)
+        _run(path, source, module.__dict__, importing, lookups)
     if importing:
         importing.end()
     return module.__dict__
 
 
-def _run(path: str, source: str, namespace: dict[str, Any], importing: WatchedImport | None) -> None:
+def _run(
+    path: str, source: str, namespace: dict[str, Any], importing: WatchedImport | None, lookups: OwnLookups | None
+) -> None:
     code = _compile(path, source)
-    if importing is None:
+    if lookups:
+        lookups.prepare(namespace)
+    if importing is None and (lookups is None or not may_look_up(source)):
         exec(code, namespace)
         return
     tree = ast.parse(source, path)
     disarm_main_guard(tree, source)
-    importing.run(tree, path, namespace)
+    if lookups and may_look_up(source):
+        lookups.rewrite(tree)
+    if importing:
+        importing.run(tree, path, namespace)
+    else:
+        exec(compile(tree, path, "exec", dont_inherit=True), namespace)
 
 
 def _compile_watched(path: str, source: str, namespace: dict[str, Any]) -> CodeType:
@@ -121,7 +133,7 @@ def seed_generators(device: str = "cpu", number: int = 0, of_torch_alone: bool =
 Runner = Callable[[dict[str, Any]], BaseException | None]
 
 
-def _make_runner(path: str, source: str, importing: WatchedImport | None) -> Runner:
+def _make_runner(path: str, source: str, importing: WatchedImport | None, lookups: OwnLookups | None = None) -> Runner:
     """Return a function in C that runs a source in the namespace it is given, and returns what that raised.
 
     Whoever reaches a function of ours by an import's finder would have our modules. A generator's frame is guarded.
@@ -132,7 +144,7 @@ def _make_runner(path: str, source: str, importing: WatchedImport | None) -> Run
         while True:
             namespace = yield raised
             try:
-                _run(path, source, namespace, importing)
+                _run(path, source, namespace, importing, lookups)
                 raised = None
             except BaseException as error:
                 raised = error

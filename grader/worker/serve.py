@@ -25,6 +25,7 @@ from grader.worker.watch.audit_hook import guard_watch
 from grader.worker.watch.call_monitor import AUTOGRAD, ForbiddenCall, changed_torch
 from grader.worker.watch.call_record import CallRecord
 from grader.worker.watch.cut_off import cut_off
+from grader.worker.watch.own_lookups import OwnLookups
 from grader.worker.watch.watched_import import CallsForbidden, WatchedImport
 
 RPC_FD = 3
@@ -168,9 +169,11 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     (gc.disable if importing else gc.enable)()  # a lesson before this one may have left it off
     passed: list[str] = []
     guard_watch(files, passed if forbids else None)
+    lookups = OwnLookups(forbids, host.blocker.seen, passed) if forbids else None
     reply: Reply = {}
     try:
-        host.namespace = load(name, path, source, siblings, request["device"], request.get("watched", False), importing)
+        is_traced = request.get("watched", False)
+        host.namespace = load(name, path, source, siblings, request["device"], is_traced, importing, lookups)
     except CallsForbidden as refused:
         reply = {"calls": list(refused.args)}
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
@@ -185,6 +188,8 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     if AUTOGRAD not in forbids:
         gc.enable()
     guard_watch(files, host.blocker.seen if forbids else None)
+    if lookups:
+        lookups.doors = host.blocker.seen
     host.keeps_garbage = bool(forbids)
     host.draws_by_torch_alone = not any("numpy" in text or "random" in text for text in sources)
     return host, host.perform({"operation": "names", "names": request["names"]})
