@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from functools import cached_property, lru_cache
 
 from grader.source.hiding_names import (
@@ -33,24 +32,16 @@ from grader.source.module_names import attributes_of
 from grader.source.own_classes import (
     BASES,
     MARKS_OF_TESTS,
+    OF_ANY_CLASS,
+    OWN,
     TEST_CASE,
-    Function,
-    begins_with_a_text,
-    bound_alone,
-    fills_its_names,
-    is_class_of_layers,
     items_asked_for,
-    listed_names,
     makes_attributes,
-    only_shown,
-    plain_updates,
-    told_texts,
-    whole,
 )
-from grader.source.own_objects import OF_ANY_CLASS, OwnNames
-from grader.source.parse import MAX_CACHED_CHARS
+from grader.source.own_names import OwnNames
+from grader.source.parse import MAX_CACHED_CHARS, nodes_in
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
-from grader.worker.watch.hiding_words import NAMES_OF_MODULES
+from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, is_hiding
 
 OF_LOAD = frozenset({"map_location", "mmap", "weights_only"})
 
@@ -64,24 +55,6 @@ class HidingModule(OwnNames):
         return len(self._nodes)
 
     @cached_property
-    def _of_layers(self) -> set[int]:
-        """The calls about a layer of torch that is made in their function, `block = nn.Module()`, or a part of it."""
-        found = set()
-        for function in (node for node in self._nodes if isinstance(node, Function)):
-            inside = list(ast.walk(function))
-            made = Counter(
-                target.id
-                for node in inside
-                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-                for target in node.targets
-                if isinstance(target, ast.Name) and is_class_of_layers(self._path(node.value.func))
-            )
-            layers = bound_alone(inside, made) if made else set()
-            calls = [node for node in inside if layers and isinstance(node, ast.Call) and node.args]
-            found |= {id(call) for call in calls if last_name(whole(call.args[0])) in layers}
-        return found
-
-    @cached_property
     def _bound(self) -> set[str]:
         return {name for node in self._nodes for name in names_bound_by(node)}
 
@@ -93,21 +66,6 @@ class HidingModule(OwnNames):
     def _used_at_once(self) -> set[int]:
         return lookups_used_at_once(self._nodes)
 
-    @cached_property
-    def listed(self) -> set[int]:
-        """Where variables and parameters are read that are given texts alone that stand there."""
-        told = told_texts(self._nodes)
-        names = {id(node) for node in self._nodes if isinstance(node, ast.Name) and node.id in told}
-        return listed_names(self._nodes) | names
-
-    @cached_property
-    def _looped(self) -> set[int]:
-        return listed_names(self._nodes, told=False)
-
-    @cached_property
-    def _plain_updates(self) -> set[int]:
-        return plain_updates(self._nodes)
-
     def hiding_name(self, node: ast.AST) -> str:
         """Return the name in a node with which a forbidden call could be hidden, or ""."""
         if found := self._hands_out(node):
@@ -116,25 +74,20 @@ class HidingModule(OwnNames):
             case ast.ImportFrom(level=level) if level:  # a lesson is in no package, unless it says that it is in torch
                 return "." * level
             case ast.Import() | ast.ImportFrom():
-                return self._imported_place(node) or (self._shown_class if self._is_of_own(node) else "")
+                return self._imported_place(node)
             case ast.Call() | ast.Attribute() | ast.Name() | ast.Dict() if found := self._lookup_of_unread_names(node):
                 return found
             case _ if found := makes_attributes(node):
                 return found
-            case ast.Attribute() | ast.Subscript() if fills_its_names(node) and fills_its_names(
-                node, self._plain_updates, self.listed
-            ):
-                return "__dict__"
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
-            case ast.Attribute(of, name) if name in NAMES_OF_MODULES and not self._is_not_own(of, node):
-                return ""
+            case ast.Attribute(ast.Name(first), name) if (
+                first in OWN and name in HIDING_ATTRIBUTES and not is_hiding(name)
+            ):
+                return ""  # a worker looks whether it is one's own object
         return hiding_word(node, attributes_of(node))
-
-    def _is_of_own(self, node: ast.Import | ast.ImportFrom) -> bool:
-        return getattr(node, "module", "") in self.own or any(alias.name in self.own for alias in node.names)
 
     def _imported_place(self, node: ast.Import | ast.ImportFrom) -> str:
         paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
@@ -155,6 +108,8 @@ class HidingModule(OwnNames):
         match node:
             case ast.MatchClass(cls=cls, patterns=[_, *_]) if self._may_be_own_class(cls):
                 return last_name(cls)
+            case ast.MatchClass() | ast.Attribute() if self._is_dictionary_in_a_pattern(node):
+                return DICT
             case ast.Name(name, ast.Load()) if name in self.twice and id(node) not in self._local_uses:
                 return name
             case ast.Name(name, ast.Load()) if self._hands_on_own(node):
@@ -171,10 +126,6 @@ class HidingModule(OwnNames):
                 names
             ) in ALL_NAMES and (name in self.own_modules or is_module(self.paths.get(name, ""))):
                 return last_name(names)
-            case ast.Subscript(
-                value=ast.Call(args=[of]) | ast.Attribute(attr="__dict__", value=of), slice=ast.Constant(str(name))
-            ) if is_module(f"{self._path(of)}.{name}"):  # vars(torch)["nn"]
-                return name
         return DATACLASS if self._is_dataclass(node) else ""
 
     @cached_property
@@ -218,9 +169,16 @@ class HidingModule(OwnNames):
     def _looked_into(self) -> set[int]:
         return set(looked_into(self._nodes))
 
+    def _is_dictionary_in_a_pattern(self, node: ast.MatchClass | ast.Attribute) -> bool:
+        if isinstance(node, ast.MatchClass):
+            return DICT in node.kwd_attrs
+        return node.attr == DICT and id(node) in self._in_patterns
+
     @cached_property
-    def _only_shown(self) -> set[int]:
-        return only_shown(self._nodes, self._path_of_others)
+    def _in_patterns(self) -> set[int]:
+        """The parts of patterns: in the place of a lookup in one a worker can put no other."""
+        patterns = [node for node in ast.walk(self.tree) if isinstance(node, ast.MatchValue)]
+        return {id(part) for part in nodes_in(*patterns)}
 
     def running_calls(self, node: ast.AST) -> set[str]:
         """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
@@ -245,9 +203,9 @@ class HidingModule(OwnNames):
             case ast.Call(args=given, keywords=named) if name in WRAPPING:  # `assigned` and `updated` name attributes
                 found = bool(named) or len(given) != WRAPPING[name] or any(map(self._path, given))
             case ast.Call(args=[thing, *_]) if name in LISTS:
-                found = self._is_not_own(thing, node) and id(node) not in self._only_shown
+                found = self._is_known(thing)
             case ast.Attribute(attr="__dict__", value=thing):
-                found = self._is_not_own(thing, node) and id(node) not in self._only_shown
+                found = self._is_known(thing)
             case ast.Name() | ast.Attribute():
                 # in other hands it looks up what it is told
                 found = name in LOOKUPS | SETTERS and id(node) not in self.called
@@ -259,16 +217,13 @@ class HidingModule(OwnNames):
             return True
         is_read = bool(names) and all(map(text_of, names))
         if name in MADE_OF_NAMES:  # it is told the object later
-            return not is_read or id(lookup) not in self._used_at_once
-        is_bare = isinstance(lookup.func, ast.Attribute) and len(given) == 1  # x.__getattribute__(n)
-        is_own = not self._is_not_own(lookup.func.value if is_bare else given[0], lookup)  # type: ignore
-        if is_bare and is_own and name == "__getattr__" and last_name(lookup.func.value) == "super":  # type: ignore
-            return False  # of a layer: it has its parts alone
-        return not is_read and not (is_own and bool(names) and all(map(self._begins, names)))
-
-    def _begins(self, key: ast.expr) -> bool:
-        """Return True for a name that stands there as far as its beginning, or wherever it is given."""
-        return begins_with_a_text(key) or id(key) in self.listed
+            is_dictionary = any(DICT in (text_of(each) or "").split(".") for each in names)
+            return not is_read or is_dictionary or id(lookup) not in self._used_at_once
+        if is_read:
+            return False
+        if isinstance(lookup.func, ast.Attribute):  # x.__getattr__(n)
+            return name not in METHODS or self._is_known(lookup.func.value)
+        return self._is_known(given[0])
 
     def _may_be_own_class(self, cls: ast.expr) -> bool:
         """Return True for what need not be Python's own class: its attributes by place may be any."""
@@ -286,21 +241,22 @@ class HidingModule(OwnNames):
         return is_named and id(node) not in self._decorators
 
     def _sets_unread_name(self, call: ast.Call, thing: ast.expr, given: list[ast.expr]) -> bool:
-        """Return True for `setattr(x, n, v)`, unless *n* stands there, or begins there and is one's own object's."""
+        """Return True for `setattr(x, n, v)`, unless *n* stands there, or a worker sees whose object it is."""
         key = given[1] if len(given) > 1 else thing
         if isinstance(call.func, ast.Attribute) and last_name(call.func.value) != "object":  # x.__setattr__(n, v)
             thing, key = call.func.value, thing
-        thing = whole(thing)
-        is_read = text_of(key) or id(key) in self._looped
-        is_read = is_read or (self._begins(key) and not self._is_not_own(thing, call))
-        return not is_read or self._is_assembled(key) or (text_of(key) or "").startswith("__")
+        is_other = not text_of(key) and (self._is_known(thing) or not self._is_plain(call.func))
+        return is_other or self._is_assembled(key) or (text_of(key) or "").startswith("__")
 
-    def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:
-        """Return True where a name is looked up, or all are, in what need not be an object of the learner's own."""
-        name = thing.func if isinstance(thing, ast.Call) else thing  # super().f
-        is_own = isinstance(name, ast.Name) and id(name) in self.own_objects
-        is_own = is_own and isinstance(thing, ast.Call) == (last_name(name) == "super")
-        return not (is_own or id(lookup) in self.named or id(lookup) in self._of_layers)
+    def _is_plain(self, function: ast.expr) -> bool:
+        return isinstance(function, ast.Name) or last_name(function) in METHODS
+
+    def _is_known(self, thing: ast.expr) -> bool:
+        """Return True for what is a library's, or a module of the learner's.
+
+        In any other a worker sees whether it is an object of the learner's own: see `own_lookups`.
+        """
+        return bool(self._path(thing)) or (isinstance(thing, ast.Name) and thing.id in self.own_modules)
 
     @cached_property
     def _bases(self) -> set[int]:
@@ -337,16 +293,17 @@ class HidingModule(OwnNames):
 
     @cached_property
     def _harmless_calls(self) -> set[int]:
-        """The functions that are called plainly: `signature(torch.optim.AdamW)`, `torch.load(path, weights_only=True)`.
+        """The functions that are called plainly: `signature(f)`, `weakref.ref(x)`, `torch.load(p, weights_only=True)`.
 
-        Of what is no library's `signature` runs a text, and torch's `load` runs what a pickle says.
+        Otherwise `signature` evaluates texts, `ref` calls a function whenever it likes, and torch's `load` runs what a
+        pickle says.
         """
         found = set()
         for call in (node for node in self._nodes if isinstance(node, ast.Call)):
             given = {word.arg: word.value for word in call.keywords}
             match self._path(call.func), call.args:
-                case "inspect.signature", [of]:
-                    is_harmless = not given and self._path(of).partition(".")[0] in LIBRARIES
+                case "inspect.signature" | "weakref.ref", [_]:
+                    is_harmless = not given
                 case "torch.load", [_] | [_, _]:
                     is_harmless = given.keys() <= OF_LOAD and _is_true(given.get("weights_only"))
                 case _:
@@ -371,7 +328,11 @@ class HidingModule(OwnNames):
         return {
             id(node.func)
             for node in self._nodes
-            if isinstance(node, ast.Call) and node.args and not self._is_not_own(node.args[0], node)
+            if isinstance(node, ast.Call)
+            and node.args
+            and last_name(node.args[0]) in OWN
+            and isinstance(node.args[0], ast.Name)
+            and isinstance(node.func, ast.Attribute)
         }
 
 

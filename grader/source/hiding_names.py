@@ -40,9 +40,8 @@ HIDING_PLACES = frozenset({
 RUNNING_TEXT = frozenset({
     "pickle",
     "unittest.mock",  # sets any name of any object
-    "typing.get_type_hints", "typing.ForwardRef", "typing.get_args", "typing.TypedDict",
+    "typing.get_type_hints", "typing.ForwardRef", "typing.TypedDict",
     "dataclasses.make_dataclass",
-    "functools.singledispatch", "functools.singledispatchmethod",
     "string.Formatter", "logging.config", "jinja2", "sympy", "numpy.load", "numpy.testing.rundocs",
     "numpy.testing.measure", "numpy.f2py", "torch.ao", "torch.export", "torch.fx", "torch.hub",
     "torch.jit.CompilationUnit", "torch.jit.load", "torch.multiprocessing", "torch.nativert", "torch.onnx",
@@ -68,7 +67,7 @@ HARMLESS = frozenset({
     "fractions", "gc.collect", "gc.disable", "glob", "hashlib", "heapq", "io", "itertools", "json",
     "locale", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
     "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",
-    "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "time",
+    "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "threading.Lock", "threading.RLock", "time",
     "timeit.default_timer", "traceback.format_exc", "traceback.format_exception", "traceback.format_exception_only",
     "traceback.print_exc", "traceback.print_exception", "types.MappingProxyType",
     "types.SimpleNamespace", "typing", "unicodedata", "urllib.parse", "uuid", "warnings",
@@ -83,8 +82,8 @@ HARMLESS_OF = {
     "dataclasses": "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "
     "replace",
     "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
-    "functools": "cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering "
-    "update_wrapper wraps",
+    "functools": "cache cached_property cmp_to_key lru_cache partial partialmethod reduce "
+    "singledispatch singledispatchmethod total_ordering update_wrapper wraps",
     "html": "escape unescape",
     "inspect": "isawaitable isbuiltin isclass iscoroutinefunction isfunction isgenerator isgeneratorfunction ismethod",
     "logging": "CRITICAL DEBUG ERROR FileHandler Formatter Handler INFO Logger LoggerAdapter NullHandler StreamHandler "
@@ -200,7 +199,14 @@ def _led_back(first: str, parts: list[str]) -> str:
 def is_module(path: str) -> bool:
     """Return True for the dotted name of a module of the standard library, or of a library that is installed."""
     own = _path_of_its_own(path)
-    return own in sys.modules or is_part(own)
+    return (own in sys.modules or is_part(own)) and not _is_hidden_by_a_function(own)
+
+
+def _is_hidden_by_a_function(path: str) -> bool:
+    """Return True for what has a module's name and is something else: `torch.autograd.gradcheck`."""
+    above, _, name = path.rpartition(".")
+    found = vars(sys.modules[above]).get(name) if above in sys.modules else None
+    return found is not None and not isinstance(found, ModuleType)
 
 
 def used_of_all(module: str) -> dict[str, str]:

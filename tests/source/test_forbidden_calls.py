@@ -79,8 +79,6 @@ OFFENCES = {
 HIDDEN = {
     "an attribute in a pattern, of a name that the file gives one of its own": "class Mine:\n    sys = 1\n"
     "match softmax:\n    case object(sys=s):\n        s.modules\n",
-    "an attribute of what is only called self": "class Mine:\n    _C = 1\ndef go(self):\n    return self._C\n"
-    "go(softmax)\n",
     "exec": "exec('def softmax(x): pass')\n",
     "eval": "def softmax(x, dim=-1):\n    return eval('x')\n",
     "a switch of torch's": "import torch\nwith torch._C.DisableTorchFunction():\n    pass\n",
@@ -169,7 +167,10 @@ HIDDEN = {
     "a class's namespace": "class K(type):\n    @classmethod\n    def __prepare__(kind, *_):\n        return {}\n"
     "class A(metaclass=K):\n    pass\n",
     "all names of a library": "import torch\nf = [n for n in dir(torch) if n[:4] == 'soft']\n",
-    "the same, in other hands": "def find(root):\n    return dir(root)\nfind(1)\n",
+    "one name out of a library": "import torch\ndef softmax(x, dim=-1):\n    return vars(torch)['exp'](x)\n",
+    "a dictionary, by the name of a lookup": "from operator import attrgetter\nf = attrgetter('__dict__')(object)\n",
+    "a dictionary, in a pattern": "match object:\n    case object(__dict__=d):\n        f = d\n",
+    "a dictionary that a pattern is compared with": "match print:\n    case print.__dict__:\n        f = 1\n",
     "all values of a library": "import torch\nf = [f for n, f in vars(torch).items() if n[:4] == 'soft']\n",
     "the same, by its dictionary": "import torch\nf = list(torch.__dict__.values())[7]\n",
     "a name that comes while it runs": "import torch\ndef softmax(x, dim=-1):\n    return getattr(torch, x)\n",
@@ -264,7 +265,7 @@ INNOCENT = {
     "def softmax(x, dim=-1):\n    return globals()['h'](x)\n",
     "the names of its own objects": "class A:\n    def f(self):\n        return dir(self), vars(self), self.__dict__\n"
     "def softmax(x, dim=-1):\n    return A().f()\n",
-    "one name out of a library": "import torch\ndef softmax(x, dim=-1):\n    return vars(torch)['exp'](x)\n",
+    "names of whatever object": "def find(root):\n    return dir(root)\nfind(1)\n",
     "what a decorator of one's own wraps": "import functools\ndef timed(f):\n    @functools.wraps(f)\n"
     "    def g(*a):\n        return f(*a)\n    return g\n@timed\ndef softmax(x, dim=-1):\n    return x\n",
     "a name of its super class": "class A(B):\n    def f(self, n):\n"

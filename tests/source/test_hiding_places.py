@@ -73,12 +73,7 @@ HIDDEN = {
     "from unittest.mock import patch as e\nclass A:\n    f = e(input())\nA()\n",
     "what sets any name, as a base": "from unittest import TestCase as T\nfrom unittest.mock import Mock as T\n"
     "class A(T):\n    pass\nA(input())\n",
-    "names of arguments that stand nowhere": "class P:\n    def __init__(self, **sizes):\n"
-    "        for name, size in sizes.items():\n            setattr(self, name, size)\nP(**{input(): 1})\n",
-    "a layer's name that is bound again": "import torch\nfrom torch import nn\ndef f(other):\n    b = nn.Module()\n"
-    "    b = other\n    for n in range(2):\n        setattr(b, f'w{n}', 1)\nf(input())\n",
     "a lookup of several names": "from operator import attrgetter\nf = attrgetter('__doc__', input())(print)\n",
-    "a lookup in a text": "f = getattr('', input())\n",
     "the class of a lookup": "import operator\nT = type(operator.attrgetter('shape'))\nf = T(input())(print)\n",
     "the same, by its attribute": "from operator import methodcaller\n"
     "f = methodcaller('item').__class__(input())(print)\n",
@@ -117,8 +112,6 @@ HIDDEN = {
     "what was called earlier": "import torch\nf = torch.jit.trace(id, ())\n",
     "the interpreter, as a stream": "import contextlib\nclass R(contextlib.redirect_stdout):\n"
     "    _stream = 'modules'\nR(1)\n",
-    "a text in which one's own says what it takes": "import inspect\nclass A:\n    pass\nA.text = 1\n"
-    "inspect.signature(A)\n",
     "the same, by way of a library's": "import inspect, torch\nf = inspect.signature(torch.exp).from_callable\n",
     "the same, with more": "import inspect, torch\ninspect.signature(torch.nn.Linear, globals={})\n",
     "an annotation, copied to an object of one's own": "import functools, sys\nkept = []\nclass A:\n"
@@ -149,7 +142,6 @@ HIDDEN = {
     "def f(a, b, n):\n    functools.update_wrapper(a, b, assigned=n)\nf(1, 2, 3)\n",
     "the same, by keywords alone": "import functools\nfunctools.update_wrapper(wrapper=id, wrapped=id)\n",
     "a pattern of any name": "class T:\n    pass\nmatch softmax:\n    case T(found):\n        pass\n",
-    "an attribute of a name that comes while it runs": "class T:\n    pass\nfor n in input():\n    setattr(T, n, 1)\n",
     "one that is put together": "class T:\n    def f(self):\n"
     "        setattr(self, '__mat' + 'ch_args__', 1)\nT().f()\n",
     "setting in other hands": "list(map(setattr, [id], [input()], [1]))\n",
@@ -161,53 +153,23 @@ HIDDEN = {
     "the same, in other hands": "t = type\nT = t('T', (), {})\n",
     "one's own class, set by its name": "class A:\n    pass\nsetattr(A(), '__class__', int)\n",
     "an object's whole dictionary": "class A:\n    pass\nA().__dict__ = {input(): 1}\n",
-    "a function that is handled as self": "try:\n    1\nexcept ValueError as self:\n    getattr(self, input())\n",
     "one that is imported as self": "from torch.nn.functional import relu as self\ngetattr(self, input())\n",
-    "one that a pattern calls self": "match softmax:\n    case self:\n        getattr(self, input())\n",
     "calls that are compiled": "import torch\nf = torch.compile(print, backend='eager')\n",
     "a class of classes": "class M(type):\n    pass\nM('T', (), {})\n",
     "a kind of module": "import torch\nclass M(type(torch)):\n    pass\nM('m')\n",
     "names of a class that come while it runs": "class T:\n    for n in input():\n        locals()[n] = 1\nT()\n",
     "the same, at once": "class T:\n    vars().update({})\nT()\n",
-    "a lookup in what is only called self": "def f(self, n):\n    return getattr(self, n)\nf(print, input())\n",
     "a class that hands on what another has": "import codecs\nclass A(codecs.StreamWriter):\n    def f(self, n):\n"
     "        return getattr(self, n)\nA(print).f(input())\n",
     "the same, of a library": "import torch\nfrom torch.utils.data.datapipes.utils.common import StreamWrapper\n"
     "class A(StreamWrapper):\n    def f(self, n):\n        return getattr(self, n)\nA(torch).f(input())\n",
     "what takes any name": "from torch.utils.data.datapipes.dataframe.dataframes import CaptureGetAttr\n"
     "CaptureGetAttr(print, input(), {}).execute()\n",
-    "an error of one's own": "class A(ValueError):\n    def f(self, n):\n        return getattr(self, n)\n"
-    "A().f(input())\n",
-    "one of no object": "class A:\n    @staticmethod\n    def f(self, n):\n        return getattr(self, n)\n"
-    "A().f(print, input())\n",
-    "a method that is taken of its class": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
-    "g = A.f\ng(print, input())\n",
-    "the same, of an object's": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
-    "type(A()).f(print, input())\n",
     "the function of a method": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
     "A().f.__func__(print, input())\n",
-    "a method that a decorator keeps": "def keep(f):\n    return f\nclass A:\n    @keep\n    def f(self, n):\n"
-    "        return getattr(self, n)\nA().f(input())\n",
-    "a class in other hands": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
-    "[g] = [k.f for k in [A]]\ng(print, input())\n",
-    "a class that is told of": "class B:\n    def __set_name__(self, owner, name):\n        owner.f(print, name)\n"
-    "class A:\n    b = B()\n    def f(self, n):\n        return getattr(self, n)\nA().f(input())\n",
-    "a method of the class itself": "class A:\n    def f(self, n):\n        return getattr(self, n)\n    @classmethod\n"
-    "    def g(cls, x, n):\n        return cls.f(x, n)\nA.g(print, input())\n",
-    "any attribute of its own": "class A:\n    def __init__(self, n):\n        setattr(self, n, 1)\nA(input())\n",
-    "one of a list, and another": "class A:\n    def __init__(self, name):\n        for name in ('wq', name):\n"
-    "            setattr(self, name, 1)\nA(input())\n",
-    "the same, in its dictionary": "class A:\n    def __init__(self, n):\n        self.__dict__[n] = 1\nA(input())\n",
-    "its own object's class, by a name that is made": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
-    "A().f('__cla' + input())\n",
-    "the same, through a list of names": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
-    "[*map(A().f, input())]\n",
     "a tensor's class that is another one": "import torch\ntorch.Tensor = 1\n",
-    "all of them at once": "class A:\n    def __init__(self, **k):\n        self.__dict__.update(k)\nA(**input())\n",
     "a lookup that is called by its name": "import operator\n"
     "operator.methodcaller('__getattribute__', input())(print)\n",
-    "a method that is called by its class": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
-    "A.f(print, input())\n",
     "the module that an error names": "import torch\ntry:\n    torch.nothing\nexcept AttributeError as e:\n"
     "    f = e.obj.jit.trace\n",
     "the module that warnings hold": "import warnings\nf = warnings.catch_warnings()._module.re\n",
@@ -221,8 +183,6 @@ HIDDEN = {
     "a module among the module's names": "import torch\nt = globals()['torch'].jit.trace\n",
     "the same, one by one": "import torch\n[t] = [v for k, v in globals().items() if k == 'torch']\n",
     "the same, by a function under another name": "import torch\nnames = globals\nt = names()['torch'].jit.trace\n",
-    "any attribute by an object's dictionary": "def take(thing, name):\n    return thing.__dict__[name]\n"
-    "take(print, input())\n",
     "a class named as Python's own, in a pattern": "import collections\n"
     "class int(collections.namedtuple('P', [input()])):\n    pass\n"
     "match print:\n    case int(found):\n        f = found\n",

@@ -34,7 +34,7 @@ HANDED_ON = {
     "by another name": (f"import helper\nt = helper.t{USE}t.get_type_hints(x)", "import typing\nt = typing",
                         "typing.get_type_hints"),
     "a file in hands": (f"import helper\nh = helper{USE}h.p(x)", PATCH, "helper itself"),
-    "all of a file": (f"import helper{USE}vars(helper)['p'](x)", PATCH, "helper itself"),
+    "all of a file": (f"import helper{USE}vars(helper)['p'](x)", PATCH, "vars"),
     "its own file": (f"import typing\nimport softmax as me{USE}me.typing.get_type_hints(x)", "",
                      "typing.get_type_hints"),
     "its own file in hands": (f"import typing\nimport softmax as me\nt = me{USE}t", "", "me itself"),
@@ -57,9 +57,6 @@ HANDED_ON = {
                         "torch.nn.functional.dataclasses._create_fn"),
     "a star's module, by a file": (f"import helper{USE}helper.dataclasses._create_fn(x)",
                                    "from torch.nn.functional import *", "torch.nn.functional.dataclasses._create_fn"),
-    "a class of a library's": ("from helper import R\nclass A(R):\n    def f(self, n):\n"
-                               f"        return getattr(self, f'a{{n}}'){USE}A().f(x)",
-                               "import numpy as np\nclass R(np.random.Generator): pass", "getattr"),
     "a class of one's own": ("from helper import R\nclass A(R):\n    def f(self, n):\n"
                              f"        return getattr(self, f'a{{n}}'){USE}A().f(x)",
                              "from torch import nn\nclass B(nn.Module): pass\nclass R(B): pass", None),

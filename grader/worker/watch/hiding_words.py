@@ -19,7 +19,7 @@ HIDING_NAMES = frozenset({
     "__array_interface__", "__array_struct__", "__cuda_array_interface__",  # any address as an array
     "__func__", "__getattribute__",
     "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
-    "__reduce__", "__getstate__",  # what `copy` sets, under any name
+    "__reduce__", "__getstate__", "__setstate__",  # what `copy` sets, under any name
     "__dataclass_fields__",  # what `replace` looks up
     "lr_lambdas", "_scale_fn_custom", "get_device_module",  # what a schedule gives all names of; a call gives a module
 })
@@ -34,6 +34,8 @@ HIDING_ATTRIBUTES = frozenset({
     *NAMES_OF_MODULES,
 })
 # fmt: on
+DICT = "__dict__"
+METHODS = frozenset({"__getattr__", "__setattr__", "__delattr__"})  # look up, or set, what they are told
 
 
 def is_hiding(name: str) -> bool:

@@ -16,16 +16,15 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from grader.worker.watch.call_monitor import ForbiddenCall, matches
-from grader.worker.watch.hiding_words import HIDING_ATTRIBUTES, NAMES_OF_MODULES, is_hiding
+from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, is_hiding
 
 # a learner may put others in their places
 __builtins__ = dict(vars(builtins))  # type: ignore[assignment]
 LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr"})
-METHODS = frozenset({"__getattr__", "__setattr__", "__delattr__"})
 FIRST = frozenset({"self", "cls"})
 # A source of ASCII without one of these looks nothing up: an identifier may be written with other letters.
-WORDS = ("vars", "attr", "__dict__", *FIRST)
-DICT, FIELDS = "__dict__", "__dataclass_fields__"
+WORDS = ("vars", "attr", DICT, "**", *FIRST)
+FIELDS = "__dataclass_fields__"
 ASKED = frozenset({"__getattr__", "__getattribute__"})
 GETTING, SETTING = "builtins.getattr", "builtins.setattr"
 BUILD, OF_OBJECT = vars(builtins)["__build_class__"], object.__getattribute__
@@ -61,7 +60,8 @@ class OwnLookups:
         """Give a module the functions, before it runs."""
         by_name = {"getattr": self._get, "setattr": self._set, "delattr": self._delete, "__build_class__": self._build}
         rewritten = {"vars": self._choose_vars, "names": self._names, "method": self._method, "door": self._door}
-        hidden = {self._hidden(name): function for name, function in (rewritten | {"own": self._of_own}).items()}
+        rewritten |= {"own": self._of_own, "arguments": self._arguments}
+        hidden = {self._hidden(name): function for name, function in rewritten.items()}
         namespace["__builtins__"] = vars(builtins) | by_name | hidden
 
     def rewrite(self, tree: ast.Module) -> None:
@@ -77,7 +77,7 @@ class OwnLookups:
         self.doors.append(name)
         raise ForbiddenCall(name)
 
-    def _build(self, body: Any, name: str, *bases: Any, **keywords: Any) -> Any:
+    def _build(self, body: Any, name: str, /, *bases: Any, **keywords: Any) -> Any:
         """Carry out a class statement, and note the class, unless a metaclass gave something else in its place."""
         made = BUILD(body, name, *bases, **keywords)
         kinds = [keywords.get("metaclass", type), *(type(base) for base in bases if _is_a(type(base), type))]
@@ -160,12 +160,27 @@ class OwnLookups:
         """As `thing.__dict__`."""
         found = getattr(thing, DICT)
         kind = type(thing)
-        if self._is_ones_own(thing) or kind is SimpleNamespace:
-            return found
-        is_data = type(found) is dict and not any(
-            callable(each) or _is_a(type(each), ModuleType) for each in found.values()
-        )
-        return found if is_data and not _is_a(kind, type) else self._refuse("object.__dict__")
+        if _is_a(kind, type):
+            return found if self._is_own(thing) else self._refuse(f"object.{DICT}")
+        if type(found) is not dict:  # a property of the learner's
+            return found if self._is_own(kind) else self._refuse(f"object.{DICT}")
+        is_data = not any(callable(each) or _is_a(type(each), ModuleType) for each in found.values())
+        if not (is_data or self._is_own(kind) or kind is SimpleNamespace):
+            self._refuse(f"object.{DICT}")
+        return _Names(found, self._check_key)
+
+    def _check_key(self, name: Any) -> None:
+        """Raise ForbiddenCall for what Python or a library looks for in any object."""
+        if _is_a(type(name), str) and (type(name) is not str or is_hiding(name) or name[:2] == "__"):
+            self._refuse(SETTING)
+
+    def _arguments(self, given: Any) -> Any:
+        """Return the arguments of `f(**given)`, which may become an object's attributes."""
+        arguments = {**given}
+        for name in arguments:
+            if _is_a(type(name), str) and (type(name) is not str or is_hiding(name)):
+                self._refuse(SETTING)
+        return arguments
 
     def _vars(self, *things: Any) -> Any:
         """As `vars`; without an argument it would give what is here."""
@@ -196,11 +211,59 @@ class OwnLookups:
 
     def _door(self, thing: Any, name: str) -> Any:
         """As `self.parser`: of a library's object such a name leads to a module."""
-        return getattr(thing, name) if self._is_ones_own(thing) else self._refuse(f"object.{name}")
+        found = getattr(thing, name) if self._is_ones_own(thing) else self._refuse(f"object.{name}")
+        return self._refuse(f"object.{name}") if _is_a(type(found), ModuleType) else found
 
     def _of_own(self, thing: Any) -> Any:
         """Return the object that a method is told: a library's may look up any name in it."""
         return thing if self._is_ones_own(thing) else self._refuse("object.self")
+
+
+class _Names(dict[str, Any]):
+    """What an object has by itself; what is put here it has, too, if nothing but its own code looks for that."""
+
+    __slots__ = ("_check", "_of")
+
+    def __init__(self, names: dict[str, Any], check: Callable[[Any], None]) -> None:
+        super().__init__(names)
+        self._of, self._check = names, check
+
+    def __reduce_ex__(self, _protocol: object) -> Any:
+        return dict, (dict(self),)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._check(name)
+        self._of[name] = value
+        super().__setitem__(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        self._of.pop(name, None)
+
+    def update(self, *given: Any, **named: Any) -> None:
+        for name, value in dict(*given, **named).items():
+            self[name] = value
+
+    def __ior__(self, given: Any) -> Any:  # type: ignore[misc]  # `__or__` gives another type
+        self.update(given)
+        return self
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str, *default: Any) -> Any:
+        self._of.pop(name, None)
+        return super().pop(name, *default)
+
+    def popitem(self) -> tuple[str, Any]:
+        self._of.popitem()
+        return super().popitem()
+
+    def clear(self) -> None:
+        self._of.clear()
+        super().clear()
 
 
 class _Rewriter:
@@ -226,6 +289,8 @@ class _Rewriter:
                 node.args = [self._call("own", of, of), *others]
             case ast.Call(func=ast.Name(name), args=[_, ast.Constant(str(text)), *_]) if name in LOOKUPS:
                 self.named.add(text)
+            case ast.keyword(arg=None, value=given):
+                node.value = self._call("arguments", given, given)
         for name, part in ast.iter_fields(node):
             if isinstance(part, list):
                 part[:] = map(self._replace, part)
@@ -240,7 +305,7 @@ class _Rewriter:
                 return self._call("names", node, of)
             case ast.Attribute(of, name, ast.Load()) if name in METHODS:
                 return self._call("method", node, of, ast.Constant(name))
-            case ast.Attribute(ast.Name(first) as of, name, ast.Load()) if first in FIRST and name in NAMES_OF_MODULES:
+            case ast.Attribute(ast.Name(first) as of, name, ast.Load()) if first in FIRST and name in HIDING_ATTRIBUTES:
                 return self._call("door", node, of, ast.Constant(name))
         return node
 

@@ -1,11 +1,29 @@
-"""grader.source.own_objects: where a name means an object of one's own, and who could make another of it."""
+"""Names that stand nowhere are looked up in objects of the learner's own alone, in whosever hands a method is."""
 
+import contextlib
 from functools import partial
 
 import pytest
 
 from grader.source.forbidden_calls import find_forbidden_calls
 from grader.worker.watch.call_monitor import matches
+
+FORBIDS = ("softmax",)
+ANSWER = "def softmax(x, dim=-1):\n    return x\n"
+# the last is what Python makes of any error while a class is told its names
+REFUSED = (
+    "object._C",
+    "builtins.getattr",
+    "builtins.setattr",
+    "builtins.vars",
+    "object.__dict__",
+    "object.self",
+    "object.obj",
+    "object.gi_frame",
+    "object.__globals__",
+    "Error calling __set_name__ on 'B' instance 'b' in 'A'",
+)
+UNKNOWN = "def input():\n    return '__slabolg__'[::-1]\n"
 
 # In each a method looks up a name in what it takes for its own object, and is called with a generator, or an error.
 TAKEN = {
@@ -55,19 +73,19 @@ TAKEN = {
         "g = (n for n in ())\nlook(g, 'frame')\n",
     "shown and asked":
         "class A:\n    def __repr__(self):\n        return ''.join(f'{v.gi}' for k, v in vars(self).items())\n"
-        "KINDS = {'a': A}\nKINDS['a'].__repr__((n for n in ()))\n",
+        "KINDS = {'a': A}\nKINDS['a'].__repr__(object)\n",
     "shown and kept":
         "class A:\n    def __repr__(self):\n        return ''.join(f'{k}' for k, v in vars(self).items() if put(v))\n"
-        "KINDS = {'a': A}\nKINDS['a'].__repr__((n for n in ()))\n",
+        "KINDS = {'a': A}\nKINDS['a'].__repr__(object)\n",
     "shown by one's own":
         "class A:\n    def __repr__(self):\n        return str(vars(self))\n"
-        "def str(x):\n    return x\nKINDS = {'a': A}\nKINDS['a'].__repr__((n for n in ()))\n",
+        "def str(x):\n    return x\nKINDS = {'a': A}\nKINDS['a'].__repr__(object)\n",
     "shown in a form of one's own":
         "class A:\n    def __repr__(self):\n        return f'{vars(self):{self.n}}'\n"
-        "KINDS = {'a': A}\nKINDS['a'].__repr__((n for n in ()))\n",
+        "KINDS = {'a': A}\nKINDS['a'].__repr__(object)\n",
     "names of the interpreter, in a loop":
-        "class A:\n    def __init__(self, x, v):\n        for n in ('a', '__class__'):\n            setattr(x, n, v)\n"
-        "KINDS = [A]\n",
+        "class A:\n    def __init__(self, x, v):\n        for n in ('__class__', 'a'):\n            setattr(x, n, v)\n"
+        "A(A, 1)\n",
     "of an item":
         "from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def look(self, n):\n"
         "        return getattr(self, f'gi_{n}')\ng = (n for n in ())\nA[int].look(g, 'frame')\n",
@@ -111,9 +129,6 @@ TAKEN = {
     "self of function":
         "class A:\n    def look(self, n):\n        return getattr(self, f'gi_{n}')\ndef f(self):\n"
         "    return A.look(self, 'frame')\ng = (n for n in ())\nf(g)\n",
-    "cls as self":
-        "class A:\n    def look(self, n):\n        return getattr(self, f'gi_{n}')\n    @classmethod\n"
-        "    def m(cls):\n        return A.look(cls, 'x')\nA.m()\n",
     "through another":
         "class B:\n    def f(self):\n        return A.look(self, 'frame')\nclass A:\n    def look(self, n):\n"
         "        return getattr(self, f'gi_{n}')\ng = (n for n in ())\n[k] = [B]\nk.f(g)\n",
@@ -128,7 +143,7 @@ TAKEN = {
         "g = (n for n in ())\nA().look('frame', g)\n",
     "leading base":
         "class A:\n    def look(self, n):\n        return getattr(self, f'ob{n}')\n"
-        "class B(A, AttributeError):\n    pass\ntry:\n    1\nexcept B as e:\n    e.look('j')\n",
+        "class B(A, AttributeError):\n    pass\nB().look('j')\n",
     "__class__ text":
         "class A:\n    def look(self, n):\n        return getattr(self, f'gi_{n}')\ng = (n for n in ())\n"
         "getattr(A(), '__class__').look(g, 'frame')\n",
@@ -142,9 +157,6 @@ TAKEN = {
         "import abc\nclass B(abc.ABC):\n    @classmethod\n    def __subclasshook__(cls, c):\n"
         "        c.look((n for n in ()), 'frame')\nclass A:\n    def look(self, n):\n"
         "        return getattr(self, f'gi_{n}')\nisinstance(A(), B)\n",
-    "setter off":
-        "class A:\n    def f(self):\n        return 1\n    @f.setter\n    def look(self, n):\n"
-        "        return getattr(self, f'gi_{n}')\nA()\n",
     "other file takes": {
         "softmax":
             "import helper\ng = (n for n in ())\nhelper.A.look(g, 'frame')\n",
@@ -165,7 +177,7 @@ TAKEN = {
     },
     "other file derives": {
         "softmax":
-            "from helper import A\nclass B(A, AttributeError):\n    pass\nB().look('j')\n",
+            "from helper import A\nclass B(A, AttributeError):\n    pass\nB().look('frame')\n",
         "helper":
             "class A:\n    def look(self, n):\n        return getattr(self, f'gi_{n}')\n",
     },
@@ -232,6 +244,127 @@ TAKEN = {
         "class A:\n    def __new__(cls, g):\n        K.append(cls)\n        return object.__new__(cls)\n"
         "    def look(self, n):\n        return getattr(self, f'gi_{n}')\nK = []\ng = (n for n in ())\nA(g)\n"
         "K[0].look(g, 'frame')\n",
+}  # fmt: skip
+# In each a name is looked up, or set, that stands nowhere: what `input` gives.
+UNREAD = {
+    "an attribute of what is only called self":
+        "class Mine:\n    _C = 1\ndef go(self):\n    return self._C\ngo(object)\n",
+    "a method that a library's class is asked for":
+        "from torch import nn\nclass A:\n    def f(self, n):\n"
+        "        return nn.ParameterDict.__getitem__(self, n)\nA.f(object, input())\n",
+    "a dictionary by a lookup": "getattr(object, '__dict__')\n",
+    "a lookup that is handed on": "list(map(vars, [object]))\n",
+    "a lookup under another name": "v = vars\nv(object)\n",
+    "what numpy looks for, in a dictionary":
+        "class A:\n    pass\nd = A().__dict__\nd[input()] = 1\n",
+    "what numpy looks for, by arguments":
+        "from types import SimpleNamespace\nSimpleNamespace(**{input(): 1})\n",
+    "what numpy looks for, in a layer":
+        "from torch import nn\nvars(nn.Linear(1, 1)).update([(input(), 1)])\n",
+    "a class that a metaclass gives":
+        "A = object\nclass B(metaclass=lambda *_: A):\n    pass\nvars(B)\n",
+    "names of arguments that stand nowhere":
+        "class P:\n    def __init__(self, **sizes):\n        for name, size in sizes.items():\n"
+        "            setattr(self, name, size)\nP(**{input(): 1})\n",
+    "a lookup in a text":
+        "f = getattr('', input())\n",
+    "an attribute of a name that comes while it runs":
+        "class T:\n    pass\nfor n in [input()]:\n    setattr(T, n, 1)\n",
+    "a function that is handled as self":
+        "try:\n    1 / 0\nexcept ArithmeticError as self:\n    getattr(self, input())\n",
+    "one that a pattern calls self":
+        "match print:\n    case self:\n        getattr(self, input())\n",
+    "a lookup in what is only called self":
+        "def f(self, n):\n    return getattr(self, n)\nf(print, input())\n",
+    "an error of one's own":
+        "class A(ValueError):\n    def f(self, n):\n        return getattr(self, n)\nA().f(input())\n",
+    "one of no object":
+        "class A:\n    @staticmethod\n    def f(self, n):\n        return getattr(self, n)\n"
+        "A().f(print, input())\n",
+    "a method that is taken of its class":
+        "class A:\n    def f(self, n):\n        return getattr(self, n)\ng = A.f\ng(print, input())\n",
+    "the same, of an object's":
+        "class A:\n    def f(self, n):\n        return getattr(self, n)\ntype(A()).f(print, input())\n",
+    "a method that a decorator keeps":
+        "def keep(f):\n    return f\nclass A:\n    @keep\n    def f(self, n):\n"
+        "        return getattr(self, n)\nA().f(input())\n",
+    "a class in other hands":
+        "class A:\n    def f(self, n):\n        return getattr(self, n)\n[g] = [k.f for k in [A]]\n"
+        "g(print, input())\n",
+    "a class that is told of":
+        "class B:\n    def __set_name__(self, owner, name):\n        owner.f(print, input())\nclass A:\n"
+        "    b = B()\n    def f(self, n):\n        return getattr(self, n)\nA().f(input())\n",
+    "a method of the class itself":
+        "class A:\n    def f(self, n):\n        return getattr(self, n)\n    @classmethod\n"
+        "    def g(cls, x, n):\n        return cls.f(x, n)\nA.g(print, input())\n",
+    "any attribute of its own":
+        "class A:\n    def __init__(self, n):\n        setattr(self, n, 1)\nA(input())\n",
+    "one of a list, and another":
+        "class A:\n    def __init__(self, name):\n        for name in ('wq', name):\n"
+        "            setattr(self, name, 1)\nA(input())\n",
+    "the same, in its dictionary":
+        "class A:\n    def __init__(self, n):\n        self.__dict__[n] = 1\nA(input())\n",
+    "the same, through a list of names":
+        "class A:\n    def f(self, n):\n        return getattr(self, n)\n[*map(A().f, [input()])]\n",
+    "all of them at once":
+        "class A:\n    def __init__(self, **k):\n        self.__dict__.update(k)\nA(**{input(): 1})\n",
+    "a method that is called by its class":
+        "class A:\n    def f(self, n):\n        return getattr(self, n)\nA.f(print, input())\n",
+    "any attribute by an object's dictionary":
+        "def take(thing, name):\n    return thing.__dict__[name]\ntake(object, input())\n",
+    "comp then":
+        "k = input()\nclass C:\n    def __init__(self):\n        [1 for k in ('a',)]\n"
+        "        setattr(self, k, 1)\nC()\n",
+    "class level":
+        "k = input()\nclass C:\n    def __init__(self):\n        class X:\n            for k in ('a',):\n"
+        "                pass\n        setattr(self, k, 1)\nC()\n",
+    "nested":
+        "k = input()\nclass C:\n    def __init__(self):\n        def f():\n            for k in ('a',):\n"
+        "                pass\n        setattr(self, k, 1)\nC()\n",
+    "global":
+        "def g():\n    global k\n    k = input()\nclass C:\n    def __init__(self):\n        global k\n"
+        "        for k in ('a',):\n            g()\n            setattr(self, k, 1)\nC()\n",
+    "nonlocal":
+        "class C:\n    def __init__(self):\n        def g():\n            nonlocal k\n"
+        "            k = input()\n        for k in ('a',):\n            g()\n"
+        "            setattr(self, k, 1)\nC()\n",
+    "kwargs rebound":
+        "class C:\n    def __init__(self, **kwargs):\n        kwargs = {input(): 1}\n"
+        "        for k, v in kwargs.items():\n            setattr(self, k, v)\nC(a=1)\n",
+    "kwargs filled":
+        "class C:\n    def __init__(self, **kwargs):\n        kwargs[input()] = 1\n"
+        "        self.__dict__.update(kwargs)\nC(a=1)\n",
+    "kwargs in other hands":
+        "class C:\n    def __init__(self, **kwargs):\n        fill(kwargs)\n"
+        "        for k, v in kwargs.items():\n            setattr(self, k, v)\ndef fill(d):\n"
+        "    d[input()] = 1\nC(a=1)\n",
+    "kwargs updated":
+        "class C:\n    def __init__(self, **kwargs):\n        kwargs.update([(input(), 1)])\n"
+        "        for k, v in kwargs.items():\n            setattr(self, k, v)\nC(a=1)\n",
+    "double star":
+        "class C:\n    def __init__(self, **kwargs):\n        self.__dict__.update(kwargs)\n"
+        "C(**dict([(input(), 1)]))\n",
+    "dict of any":
+        "class C:\n    def __init__(self, d):\n        self.__dict__.update(d)\nC(dict([(input(), 1)]))\n",
+    "other kwargs":
+        "class C:\n    def __init__(self, kwargs):\n        self.__dict__.update(kwargs)\n"
+        "def f(**kwargs):\n    pass\nC(dict([(input(), 1)]))\n",
+    "update handed on":
+        "class C:\n    def __init__(self, n):\n        u = self.__dict__.update\n        u(n)\n"
+        "C(dict([(input(), 1)]))\n",
+    "update pairs":
+        "class C:\n    def __init__(self, n):\n        self.__dict__.update([(n, 1)])\nC(input())\n",
+    "other file":
+        {
+            "softmax":
+                "from helper import C\nC(**dict([(input(), 1)]))\n",
+            "helper":
+                "class C:\n    def __init__(self, **kwargs):\n        self.__dict__.update(kwargs)\n"
+                "C(a=1)\n",
+        },
+    "underscore":
+        "class C:\n    def __init__(self, **kwargs):\n        self.__dict__.update(kwargs)\n"
+        "C(__reduce_x__=1)\n",
 }  # fmt: skip
 KEPT = {
     "names in a loop":
@@ -320,28 +453,62 @@ KEPT = {
         "other":
             "class O:\n    def __repr__(self):\n        return f'{vars(self)}'\n",
     },
+    "told: k beside":
+        "class C:\n    def __init__(self, **kwargs):\n        for k, v in kwargs.items():\n"
+        "            setattr(self, k, v)\ndef f(x):\n    q, k, v = x\n    return k\nC(a=1)\n",
+    "told: update":
+        "class C:\n    def __init__(self, **kwargs):\n        self.__dict__.update(kwargs)\n"
+        "    def d(self):\n"
+        "        return {k: v.d() if isinstance(v, C) else v for k, v in self.__dict__.items()}\n"
+        "C(a=1, b=C(c=2))\n",
+    "told: vars update":
+        "class C:\n    def __init__(self, **kwargs):\n        vars(self).update(kwargs)\nC(a=1)\n",
+    "told: update by names":
+        "class C:\n    def __init__(self):\n        self.__dict__.update(a=1, b=2)\n"
+        "        self.__dict__.update({'c': 3})\nC()\n",
+    "told: item":
+        "class C:\n    def __init__(self, **kwargs):\n        for key, value in kwargs.items():\n"
+        "            self.__dict__[key] = value\ndef g(key):\n    return key\nC(a=1)\n",
+    "told: list beside":
+        "class C:\n    def __init__(self):\n        for n in ('a', 'b'):\n            setattr(self, n, 1)\n"
+        "        [setattr(self, m, 1) for m in ('c',)]\ndef g(n, m):\n    return n\nC()\n",
+    "told: inner":
+        "class C:\n    def __init__(self):\n        def make():\n            for n in ('a', 'b'):\n"
+        "                setattr(self, n, 1)\n        make()\nn = 3\nC()\n",
 }  # fmt: skip
 
 
 def find(files):
-    """The first call that hides something, in reach of the lesson's function."""
-    files = files if isinstance(files, dict) else {"softmax": files}
+    """The first call that hides something, in reach of the lesson's function, for whoever reads the source."""
     others = {name: (f"{name}.py", text) for name, text in files.items() if name != "softmax"}
-    source = files["softmax"] + ("" if "def softmax" in files["softmax"] else "def softmax(x, dim=-1):\n    return x\n")
-    return find_forbidden_calls(source, ["softmax"], partial(matches, forbids=("softmax",)), others, "softmax").get(
-        "softmax"
-    )
+    found = find_forbidden_calls(files["softmax"], ["softmax"], partial(matches, forbids=FORBIDS), others, "softmax")
+    return found.get("softmax")
 
 
-@pytest.mark.parametrize("case", TAKEN)
-def test_a_class_in_other_hands_is_trusted_with_no_object(case):
-    """What a method does with its object it could do with any, if somebody has the method without one."""
-    call = find(TAKEN[case])
+def load(launcher, files):
+    """What a worker of its own replies where it is to load the lesson's file."""
+    siblings = {name: [f"{name}.py", text] for name, text in files.items() if name != "softmax"}
+    what = {"name": "softmax", "path": "softmax.py", "source": files["softmax"], "siblings": siblings}
+    with contextlib.closing(launcher.lease()) as worker:
+        return worker.request("load", **what, forbids=[*FORBIDS], names=["softmax"], device="cpu", shared=False)
 
-    assert call is not None and call.hides
+
+def complete(case, before=""):
+    """The learner's files, of which the lesson's has an answer."""
+    files = case if isinstance(case, dict) else {"softmax": case}
+    return {name: f"{before}{text}{ANSWER if name == 'softmax' else ''}" for name, text in files.items()}
+
+
+@pytest.mark.parametrize("case", [*TAKEN, *UNREAD])
+def test_what_is_no_object_of_ones_own_is_looked_into_by_nobody(launcher, case):
+    """What a method does with its object it could do with any: who reads the source refuses that, or the worker."""
+    files = complete(TAKEN[case]) if case in TAKEN else complete(UNREAD[case], UNKNOWN)
+
+    assert find(files) or load(launcher, files).get("error", {}).get("text") in REFUSED
 
 
 @pytest.mark.parametrize("case", KEPT)
-def test_an_object_of_ones_own_may_show_what_it_has(case):
+def test_an_object_of_ones_own_may_be_looked_into(launcher, case):
     """`vars(self)`, and an attribute with a number in its name, whatever is done with other classes."""
-    assert find(KEPT[case]) is None
+    assert find(complete(KEPT[case])) is None
+    assert "error" not in load(launcher, complete(KEPT[case]))
