@@ -59,6 +59,11 @@ def name_load_error(error: LearnerError) -> Named:
     if error.kind == "forbidden" and error.text == "doctest":
         says = f"{during}, it ran `doctest`, which sets a tracer: that is refused where an exercise forbids calls."
         return Named("forbidden-call", "", says, 'Put its tests behind `if __name__ == "__main__":`.')
+    if error.kind == "forbidden" and "." in error.text:
+        says = f"{during}, it used `{error.text}`, behind which a call that this exercise forbids could be hidden."
+        return Named(
+            "forbidden-call", "", says, "Write the names there, or look them up in objects of your own classes."
+        )
     if error.kind == "forbidden":
         says = f"{during}, it called `{error.text}`, which this exercise forbids."
         return Named(

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from grader.worker.watch.call_monitor import ForbiddenCall, matches
+from grader.worker.watch.call_monitor import SEALED, ForbiddenCall, matches
+from grader.worker.watch.cut_off import cut_off
 from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, is_hiding
 
 # a learner may put others in their places
@@ -58,11 +59,16 @@ class OwnLookups:
 
     def prepare(self, namespace: dict[str, Any]) -> None:
         """Give a module the functions, before it runs."""
-        by_name = {"getattr": self._get, "setattr": self._set, "delattr": self._delete, "__build_class__": self._build}
-        rewritten = {"vars": self._choose_vars, "names": self._names, "method": self._method, "door": self._door}
-        rewritten |= {"own": self._of_own, "arguments": self._arguments}
-        hidden = {self._hidden(name): function for name, function in rewritten.items()}
-        namespace["__builtins__"] = vars(builtins) | by_name | hidden
+        by_name: dict[str, Any] = {
+            "getattr": self._get,
+            "setattr": self._set,
+            "delattr": self._delete,
+            "__build_class__": self._build,
+        }
+        hidden = {"vars": self._choose_vars, "names": self._names, "method": self._method, "door": self._door}
+        hidden |= {"own": self._of_own, "arguments": self._arguments}
+        given = by_name | {self._hidden(name): function for name, function in hidden.items()}
+        namespace["__builtins__"] = vars(builtins) | {name: _seal(function) for name, function in given.items()}
 
     def rewrite(self, tree: ast.Module) -> None:
         """Let a module's tree use them, in its place."""
@@ -167,7 +173,7 @@ class OwnLookups:
         is_data = not any(callable(each) or _is_a(type(each), ModuleType) for each in found.values())
         if not (is_data or self._is_own(kind) or kind is SimpleNamespace):
             self._refuse(f"object.{DICT}")
-        return _Names(found, self._check_key)
+        return _Names(found, _seal(self._check_key))
 
     def _check_key(self, name: Any) -> None:
         """Raise ForbiddenCall for what Python or a library looks for in any object."""
@@ -193,7 +199,7 @@ class OwnLookups:
 
     def _choose_vars(self, function: Any) -> Any:
         """Return what `vars` means: the learner's own function, or ours for Python's."""
-        return self._vars if function is vars else function
+        return _seal(self._vars) if function is vars else function
 
     def _method(self, thing: Any, name: str) -> Any:
         """As `thing.__setattr__` and the like, for a call."""
@@ -207,7 +213,7 @@ class OwnLookups:
             check(target, *others[:1])
             return found(*arguments)
 
-        return call
+        return _seal(call)
 
     def _door(self, thing: Any, name: str) -> Any:
         """As `self.parser`: of a library's object such a name leads to a module."""
@@ -222,47 +228,57 @@ class OwnLookups:
 class _Names(dict[str, Any]):
     """What an object has by itself; what is put here it has, too, if nothing but its own code looks for that."""
 
-    __slots__ = ("_check", "_of")
+    __slots__ = ("_check_key_of_names", "_names_of_object")  # both are hiding names
 
+    @cut_off()
     def __init__(self, names: dict[str, Any], check: Callable[[Any], None]) -> None:
         super().__init__(names)
-        self._of, self._check = names, check
+        self._names_of_object, self._check_key_of_names = names, check
 
+    @cut_off()
     def __reduce_ex__(self, _protocol: object) -> Any:
         return dict, (dict(self),)
 
+    @cut_off()
     def __setitem__(self, name: str, value: Any) -> None:
-        self._check(name)
-        self._of[name] = value
+        self._check_key_of_names(name)
+        self._names_of_object[name] = value
         super().__setitem__(name, value)
 
+    @cut_off()
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)
-        self._of.pop(name, None)
+        self._names_of_object.pop(name, None)
 
+    @cut_off()
     def update(self, *given: Any, **named: Any) -> None:
         for name, value in dict(*given, **named).items():
             self[name] = value
 
+    @cut_off()
     def __ior__(self, given: Any) -> Any:  # type: ignore[misc]  # `__or__` gives another type
         self.update(given)
         return self
 
+    @cut_off()
     def setdefault(self, name: str, default: Any = None) -> Any:
         if name not in self:
             self[name] = default
         return self[name]
 
+    @cut_off()
     def pop(self, name: str, *default: Any) -> Any:
-        self._of.pop(name, None)
+        self._names_of_object.pop(name, None)
         return super().pop(name, *default)
 
+    @cut_off()
     def popitem(self) -> tuple[str, Any]:
-        self._of.popitem()
+        self._names_of_object.popitem()
         return super().popitem()
 
+    @cut_off()
     def clear(self) -> None:
-        self._of.clear()
+        self._names_of_object.clear()
         super().clear()
 
 
@@ -314,6 +330,11 @@ class _Rewriter:
         for part in (made, made.func, *(each for each in arguments if isinstance(each, ast.Constant))):
             ast.copy_location(part, node)
         return made
+
+
+def _seal(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function in C that calls one of ours, and leads nobody to it."""
+    return SEALED(function, 0, False, None)
 
 
 def _is_a(kind: type, of: type) -> bool:
