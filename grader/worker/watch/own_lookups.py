@@ -256,7 +256,7 @@ class _Names(dict[str, Any]):
             self[name] = value
 
     @cut_off()
-    def __ior__(self, given: Any) -> Any:  # type: ignore[misc]  # `__or__` gives another type
+    def __ior__(self, given: Any) -> Any:
         self.update(given)
         return self
 
@@ -332,7 +332,7 @@ class _Rewriter:
         return made
 
 
-def _seal(function: Callable[..., Any]) -> Callable[..., Any]:
+def _seal(function: Callable[..., Any]) -> Any:
     """Return a function in C that calls one of ours, and leads nobody to it."""
     return SEALED(function, 0, False, None)
 
