@@ -76,6 +76,7 @@ def test_a_course_without_fault_is_clean():
     assert lessons["argmax_2d"]["rejected"] == lessons["argmax_2d"]["named"] == [10, 10]
 
 
+@pytest.mark.slow
 def test_lessons_audited_at_the_same_time_have_the_same_audits(copy):
     """Two processes find of each lesson what one finds, faults too, in the course's order."""
     (copy / "solutions/basics/argmax_2d_mistakes.py").write_text("MISTAKE_SETS = []\n")

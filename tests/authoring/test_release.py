@@ -585,6 +585,7 @@ def add_public(root: Path, arguments: str, body: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_course_of_numpy_is_released_too(tiny, tmp_path):
     """The engine knows no course: another one is released and checked just so, and two releases are alike."""
     out = release(load(tiny), tmp_path / "out", seeds=2)

@@ -367,6 +367,7 @@ def test_what_would_not_be_obeyed_is_refused(out, words, says):
     assert says in shown and "grader override DIR" in shown
 
 
+@pytest.mark.slow
 def test_a_score_may_be_given_any_number_of_times(out):
     """What was said last counts, and what was said before does not fill the store until it cannot be read."""
     store = ClassStore.existing(out / "results.sqlite")

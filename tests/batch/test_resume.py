@@ -162,6 +162,7 @@ def test_a_grading_process_ends_with_its_owner(hand_ins, tmp_path):
     assert not list(room.temporary.iterdir())
 
 
+@pytest.mark.slow
 def test_a_stop_from_the_cluster_keeps_what_is_done(hand_ins, tmp_path):
     """SIGTERM, which says that the machine is taken away, ends a run in order, as Ctrl-C does."""
     room = Room(hand_ins, tmp_path)

@@ -47,6 +47,7 @@ def test_what_is_made_is_python_in_other_names(lesson: str) -> None:
     assert sum(changed) >= 0.95 * len(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", rarely(["softmax", "multi_head"]))
 @repeat(usual=2, soak=8)
 def test_renaming_and_disguise_leave_the_verdict_alone(lesson: str, times: int, launcher: Launcher) -> None:

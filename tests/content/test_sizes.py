@@ -112,6 +112,7 @@ def test_sizes_known_by_heart_do_not_pass(name, launcher):
     run_judge(launcher, name, drive, known=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", rarely(EXERCISES + LABS))
 def test_what_is_right_for_small_sizes_alone_does_not_pass(name, launcher):
     """Each function that is wrong where an axis or a number is over 99 fails a check, in every run."""

@@ -64,6 +64,7 @@ def test_all_rows_differ() -> None:
     assert encoding(1000, 8).unique(dim=0).size(0) == 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d_model", [2, 10])
 def test_is_made_on_the_default_device(d_model: int) -> None:
     """It names no device: under another default device it is made there, without a single number."""

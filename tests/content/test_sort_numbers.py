@@ -86,6 +86,7 @@ def test_the_floor_is_what_the_numbers_of_a_list_tell():
     assert checks.BAND_WITHOUT[0] < checks.FLOOR - 0.02 and checks.BAND_WITHOUT[1] < 2.6
 
 
+@pytest.mark.slow
 def test_a_short_run_is_measured_like_a_long_one(monkeypatch):
     """After 20 steps hardly a list is sorted, and what is said has the evidence; `build` shows what it promises."""
     checks, _, _ = files()
@@ -193,6 +194,7 @@ def test_a_model_that_counts_is_worth_nothing(is_buffer, says):
     assert says in said_of(subject, "test_run")
 
 
+@pytest.mark.slow
 def test_a_fault_in_an_earlier_lesson_is_named_there(launcher):
     """A model made of an encoder with a causal mask does not see what comes; the advice is to check that lesson."""
     siblings = {

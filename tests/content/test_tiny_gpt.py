@@ -114,6 +114,7 @@ def test_the_judges_model_is_the_reference():
     torch.testing.assert_close(checks().scores(weights(), ids), model(ids), atol=2e-4, rtol=0)
 
 
+@pytest.mark.slow
 def test_the_reference_has_learned_what_it_says():
     """Its weights, in half precision below 300 kB, are better than 4-grams at least, and write words of the text."""
     raw = read_artefact(REFERENCE)
@@ -124,6 +125,7 @@ def test_the_reference_has_learned_what_it_says():
     assert sum(word in known for word in words) / len(words) > 0.6
 
 
+@pytest.mark.slow
 def test_windows_longer_than_those_of_the_training_cost_what_is_said():
     """The question on windows of 128 tells what the kept weights have there, which is more than in those of 64."""
     held_out = checks().corpus()[2]
@@ -137,6 +139,7 @@ def test_windows_longer_than_those_of_the_training_cost_what_is_said():
         )
 
 
+@pytest.mark.slow
 def test_the_reference_passes_and_its_level_is_told(launcher):
     """In a worker the reference with its weights passes every check; a level and a sample stand below the verdict."""
     source = REFERENCE.read_text()
@@ -172,6 +175,7 @@ def test_weights_that_do_not_fit_are_named(name):
     assert says in str(failed.value)
 
 
+@pytest.mark.slow
 def test_a_broken_file_is_one_failed_check(launcher):
     """In a worker the class keeps its points; what rests on the weights is not run."""
     submission = Submission("tiny_gpt", "tiny_gpt.py", REFERENCE.read_text(), artefact=WHOLE[:5000])
@@ -181,6 +185,7 @@ def test_a_broken_file_is_one_failed_check(launcher):
     assert not result.passed and any("cut off" in each for each in result.weaknesses), result.weaknesses
 
 
+@pytest.mark.slow
 def test_missing_weights_are_said_beside_a_named_mistake(launcher):
     """A mistake of the class explains no missing file, so both are said."""
     source = REFERENCE.read_text().replace(", device=ids.device", "")
@@ -222,6 +227,7 @@ def overflowing():
     return weights() | {"tok.weight": 1e30 * weights()["tok.weight"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "says"),
     [

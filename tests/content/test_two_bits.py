@@ -125,6 +125,7 @@ def test_a_rate_that_torch_plans_is_right(share):
         check(subject, Rand(1))
 
 
+@pytest.mark.slow
 def test_a_fault_in_an_earlier_lesson_is_named_there(launcher):
     """A model made of a gpt whose mask lets all through leaks, and the advice is to check that lesson."""
     source = (ROOT / "solutions/models/two_bits_build.py").read_text()
@@ -203,6 +204,7 @@ class Knows(torch.nn.Module):
             yield [0.0 if each in follows else -9.0 for each in range(23)]
 
 
+@pytest.mark.slow
 def test_what_is_written_down_beforehand_is_worth_nothing():
     """The words have other numbers in each run: a model that holds the grammar, and learns nothing, is no right one."""
     checks, _, _ = files()
@@ -311,6 +313,7 @@ class LooksAhead(torch.nn.Module):
         return logits
 
 
+@pytest.mark.slow
 def test_a_model_that_looks_ahead_where_its_loss_is_measured_has_not_learned():
     """Where a word is changed it is honest: only what could have come shows that it does not know the language."""
     checks, _, _ = files()
@@ -333,6 +336,7 @@ def test_what_can_come_is_what_comes():
     assert (chances * chances.clamp(min=1e-9).log()).sum(1).mean().item() == pytest.approx(-checks.FLOOR, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["two_bits", "sort_numbers"])
 def test_a_step_for_two_rows_is_told(name, launcher):
     """A loop that gathers the gradients of two rows calls the model as often, and is told that it stands still."""

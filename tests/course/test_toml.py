@@ -72,6 +72,7 @@ def test_what_is_dear_together_is_refused_at_once(text):
     assert time.process_time() - began < 0.5
 
 
+@pytest.mark.slow
 def test_nothing_is_gone_through_twice():
     """Strings that are never closed, or end in half of what escapes a quote, cost no more than others."""
     lines = ['"""', "'''", '"', "'", "\\", '"""\\', '"\\', "#", "a = "]
@@ -83,6 +84,7 @@ def test_nothing_is_gone_through_twice():
     assert time.process_time() - began < 30  # 3 s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [
     f"[[{'a.' * MAX_KEY_DOTS}b]]\n{'c.' * MAX_KEY_DOTS}d = 1\n", 'a = \"\"\"', "'\\\"#",
 ], ids=["keys", "open strings", "quotes"])  # fmt: skip

@@ -72,6 +72,7 @@ def test_the_reference_is_never_given_a_mistake(lesson, function):
         assert diagnostician.diagnose(subject).first_wrong is None, alternative.name
 
 
+@pytest.mark.slow
 def test_two_mistakes_at_once_are_both_named():
     """Mistakes in different steps of softmax are named together, for every such pair that differs from either alone."""
     diagnostician = diagnostician_of("softmax", "softmax")
@@ -285,6 +286,7 @@ def test_rare_ways_of_writing_are_named_beside_others_where_nothing_else_is(mist
         assert {found.id for found in named} == {*expected.split()}
 
 
+@pytest.mark.slow
 def test_two_rare_mistakes_may_do_together_what_neither_does_alone():
     """The weight of a single number is 1 without an exponential and without a sum; without both it is no weight."""
     diagnostician = shared("softmax", "softmax")
@@ -392,6 +394,7 @@ def test_no_stage_is_told_as_wrong_whose_checks_passed(launcher):
     assert not [check.stage for check in own if not check.passed and check.stage in right]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "mistake"), [("scale_once", "sc-scale-not-in-gradient"), ("extra_scale", "sc-scale-on-top")]
 )
@@ -411,6 +414,7 @@ def test_a_function_that_waits_for_another_one_is_told_nothing_else(launcher, an
     assert not any(example.call.startswith("readings") for example in result.counterexamples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.soak)])
 def test_most_pairs_of_mistakes_are_named_in_full(every):
     """Of all pairs in different steps of softmax that are more than one of their halves, none is given a name that is
@@ -441,6 +445,7 @@ def test_nothing_is_remembered_wrongly_between_submissions():
     assert answers == [["sm-sigmoid"], [], ["sm-sigmoid"]]
 
 
+@pytest.mark.slow
 def test_equal_errors_that_are_about_other_things_are_kept_apart():
     """Also where they stand in a list: two mistakes that raise the same type would else be each other."""
     outputs = diagnostician_of("kv_cache", "cached_attention").outputs

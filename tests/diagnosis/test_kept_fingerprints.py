@@ -57,6 +57,7 @@ def test_the_second_command_takes_what_the_first_has_kept(workspace, tmp_path):
     assert kept.stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_what_is_kept_cannot_end_a_check_or_name_another_mistake(workspace, tmp_path):
     """Damaged files count as none; numbers that lie can keep a mistake from being named, and no more."""
     said = check(workspace, tmp_path / "cache")

@@ -46,6 +46,7 @@ def shows(diagnostician: Diagnostician, mistake: Mistake, seen: Observations, be
     return shown, alone
 
 
+@pytest.mark.slow
 @each_function
 def test_a_mistake_keeps_its_name_beside_a_harmless_deviation(lesson, function, few):
     """A tiny number below, a copy, another dtype inside, another rank treated otherwise: 97 in 100 keep their name."""

@@ -50,6 +50,7 @@ def test_it_says_what_it_makes_and_ends_as_an_ordinary_user():
     assert any(rest == f"useradd --uid {user.partition(':')[0]} --create-home grader" for _, rest in STEPS)
 
 
+@pytest.mark.slow
 def test_its_steps_work_in_a_bare_folder(tmp_path):
     """What is copied is there and not ignored; pip finds constraints for PyTorch and for all that the program needs.
 

@@ -334,6 +334,7 @@ def test_a_gz_of_many_members_is_read_as_far_as_one_of_many_files(folder):
     assert "hold more than 256 MB" in read_hand_in(learner_of(folder / "eve.tar.gz", "tar")).problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make, name, kind",
     [(make_zip, "eve.zip", "zip"), pytest.param(make_tar, "eve.tar.gz", "tar", marks=pytest.mark.slow)],

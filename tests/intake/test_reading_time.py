@@ -106,6 +106,7 @@ def test_large_weights_push_no_source_out(tmp_path):
     assert not any("its archives hold more" in note for note in hand_in.notes)
 
 
+@pytest.mark.slow
 def test_what_the_archives_of_a_folder_unpack_to_is_bounded_together(tmp_path):
     """Many archives in one folder unpack to no more than one may."""
     first = make_tar(tmp_path / "eve" / "a.tar.gz", {"rest.bin": bytes(200 << 20)})
@@ -124,6 +125,7 @@ def make_headers(content: bytes, kind: bytes, size: int) -> bytes:
     return block * (size // len(block))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content, kind", [(b"5 a=\n" * 10_000, tarfile.XHDTYPE), (b"", tarfile.DIRTYPE)])
 def test_headers_of_a_tar(tmp_path, content, kind):
     """Nothing but headers, which pack to a hundredth of their size, cost no minutes."""
@@ -222,6 +224,7 @@ def test_thousands_of_equal_names():
     assert len(set(in_time(lambda: unique(names, names, fold=True)))) == 3 * MANY
 
 
+@pytest.mark.slow
 def test_a_roster_of_equal_people(tmp_path):
     """A class list in which thousands have the same name and the same address is read, and says so once."""
     lines = [f"{number},Ann Lee,ann@example.edu\n" for number in range(MANY)]
@@ -235,6 +238,7 @@ def test_a_roster_of_equal_people(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [None, "canvas", "moodle"])
 def test_a_class_of_thousands_of_hostile_names(tmp_path, names):
     """Five thousand files whose names are made to be alike are assigned to a roster in a few seconds."""

@@ -25,6 +25,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts, says",
     [

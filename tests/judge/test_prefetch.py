@@ -78,6 +78,7 @@ def test_verdicts_are_the_same_to_the_word(launcher, lesson, times):
         assert ahead == alone
 
 
+@pytest.mark.slow
 def test_most_answers_are_asked_ahead():
     """Of all answers to all lessons, and of the right ones to each."""
     ahead = {path: may_be_asked_ahead(answer_at(path)) for name in LESSONS for path in (ANSWERS / name).glob("*.py")}

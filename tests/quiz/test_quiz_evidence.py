@@ -415,6 +415,7 @@ def test_honest_with_a_question_mark(tmp_path):
     assert "learn quiz heads" in suggested and "Read the lesson multi_head, then" in suggested  # it was never read
 
 
+@pytest.mark.slow
 @repeat(usual=2, soak=7)
 def test_every_exercise_and_no_answer(tmp_path, times):
     """Who solves exercises and answers nothing has built much, with what it took, and verified nothing."""

@@ -52,6 +52,7 @@ def signs(text: str) -> str:
 # ---- what is exported ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_id_stays_and_no_two_are_equal(ours):
     """A second export has the same ids and texts, and more variants only add to them."""
     one, three = make_cards(ours, ours.names, 1), make_cards(ours, ours.names, 3)
@@ -85,6 +86,7 @@ def test_all_of_our_questions_can_be_exported(ours, form):
 # ---- GIFT ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_moodle_reads_all_of_our_questions(ours):
     """Each block is a question that Moodle's rules accept, with its id, its category and an explanation."""
     found = gift_reader.read(export(ours, ours.names, "gift", 2).text)

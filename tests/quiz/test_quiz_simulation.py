@@ -15,6 +15,7 @@ from grader.quiz.bank.bank import Bank
 BANK = Bank(ROOT / "lessons")
 
 
+@pytest.mark.slow
 @repeat(usual=12, soak=150)
 def test_scores_are_true(times):
     """No bias to speak of, for who guesses and for who says so; the interval holds the truth nine times of ten."""
@@ -30,6 +31,7 @@ def test_scores_are_true(times):
     assert "guess what they do not know: 34 questions" in printed and "type ? where" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", LENGTHS)
 def test_who_knows_all_is_shown_as_ten(length):
     """No score is above 10, so each slip costs: less than a tenth of a point on average, for certain."""

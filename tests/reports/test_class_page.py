@@ -93,6 +93,7 @@ def test_long_names_are_cut(hostile):
     assert f"{label[:59]}…" in hostile.text
 
 
+@pytest.mark.slow
 def test_hostile_names_do_not_meet_our_templates_in_any_class():
     """Any record alone, under every hostile name, gives a page of the same tags."""
     _, records = hostile_class()
@@ -394,6 +395,7 @@ def test_an_empty_class_is_a_page_too(head):
 # --- many -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_large_class_stays_lean():
     """Records are gone through once; a learner's row takes less than 600 bytes, and lists end with how many more."""
     records = iter(made_records(500))

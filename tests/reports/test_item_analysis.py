@@ -146,6 +146,7 @@ def test_items_are_counted_learner_by_learner(rows):
         assert (item.skipped, item.spoiled) == (column.count("S"), column.count("G"))
 
 
+@pytest.mark.slow
 @given(st.lists(st.text("PF", min_size=3, max_size=3), min_size=30, max_size=50), st.randoms())
 def test_the_order_of_the_class_changes_nothing(rows, random):
     """An analysis is of the class as a set."""

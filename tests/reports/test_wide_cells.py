@@ -84,6 +84,7 @@ def test_a_long_comment_is_compared_whole():
     assert other.content.endswith(b'ac"\n')
 
 
+@pytest.mark.slow
 def test_many_columns_and_many_lines_cost_their_sum():
     """Lines that are shorter than the headings are not looked through for each of these."""
     headings = ",".join(f"note {number} (x)" for number in range(20_000))

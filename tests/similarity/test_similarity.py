@@ -133,6 +133,7 @@ def equal_lines(first: Path, second: Path) -> float:
 # --- what was written independently -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_of_all_answers_as_one_class_only_those_that_are_one_text_are_shown() -> None:
     """Each lesson's answers as one class: over 14,000 pairs, and those that are shown differ in a line or two."""
     shown = find_similar(course(), [item(path) for paths in CORPUS.values() for path in paths])
@@ -142,6 +143,7 @@ def test_of_all_answers_as_one_class_only_those_that_are_one_text_are_shown() ->
     assert sum(len(paths) * (len(paths) - 1) // 2 for paths in CORPUS.values()) > 14_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size, share", [(2, 1.0), (3, 0.7), (8, 0.34), (25, 0.1)])
 @repeat(usual=2, soak=60)
 def test_in_small_classes_nothing_is_shown_that_was_written_independently(size: int, share: float, times: int) -> None:
@@ -172,6 +174,7 @@ def test_two_right_short_answers_are_never_shown(others: int) -> None:
     assert find_similar(course(), [*members, *map(item, CORPUS["softmax"][:others])]) == []
 
 
+@pytest.mark.slow
 def test_what_the_exercise_and_the_reference_say_is_no_clue() -> None:
     """Stubs, references, and answers that are a lesson's reference are alike and are not shown."""
     for lesson in course().lessons.values():
@@ -607,6 +610,7 @@ def test_when_the_time_is_over_no_lesson_is_begun(monkeypatch: pytest.MonkeyPatc
 # --- a large class ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_large_class_is_compared_in_seconds() -> None:
     """2,000 learners with seven lessons, each answer shared by dozens: at most MAX_PAIRS pairs, the strongest."""
     rng = random.Random(4)

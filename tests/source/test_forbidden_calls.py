@@ -587,6 +587,7 @@ def calls_for_modules(count):
     return len(calls)
 
 
+@pytest.mark.slow
 def test_the_cost_of_many_modules_grows_with_their_number():
     """Each module beside a lesson is read by itself: 450 that mention `__name__` took 85 s."""
     assert calls_for_modules(450) < 15 * calls_for_modules(45)

@@ -430,6 +430,7 @@ def test_what_another_module_puts_into_a_library_is_followed():
     assert call is not None and (call.name, call.path) == ("softmax", "helper.py")
 
 
+@pytest.mark.slow
 def test_files_that_are_too_large_to_be_read_hide_all():
     """What a tree of it would take is never asked for; together files may have as much as one."""
     large = "import torch; x = 1\n" + "x;" * 110_000 + "\n"

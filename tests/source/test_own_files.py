@@ -168,6 +168,7 @@ def test_all_names_of_a_library_come_through_another_file():
     assert call == ForbiddenCall("softmax", 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, -1])
 def test_names_that_go_through_many_files_are_found_or_refused_soon(order):
     """Through three files in any order; a chain of hundreds, or hundreds that give all to all, is read by nobody."""

@@ -66,6 +66,7 @@ def test_what_might_remember_is_not(what):
     assert not is_pure([PURE["a function"], IMPURE[what]])
 
 
+@pytest.mark.slow
 def test_most_answers_of_learners_are_pure():
     """What learners write is hardly ever kept from being asked ahead."""
     sources = [path.read_text() for path in (ROOT / "tests" / "content" / "answers").rglob("*.py")]

@@ -356,6 +356,7 @@ def test_another_process_may_have_mended_the_file(path):
         assert (len(first.notices), len(second.notices)) == (1, 0)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_no_damage_at_all_gives_more_than_a_plain_error(data):

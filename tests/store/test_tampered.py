@@ -440,6 +440,7 @@ def test_results_without_a_record_of_their_own_are_not_written(stolen):
     assert len(list((stolen.parent / "feedback").glob("*.json"))) == 1
 
 
+@pytest.mark.slow
 def test_more_rows_than_a_learner_can_have_are_refused(tmp_path):
     """A log of 300,000 answers is an error, in seconds."""
     path = tmp_path / "progress.db"

@@ -18,6 +18,7 @@ from support.course_files import ROOT
 SOAK = int(os.environ.get("SOAK", "1"))
 SHARE, SHARES = map(int, os.environ.get("SHARE", "0/1").split("/"))
 FEW_LESSONS = ("softmax", "attention", "feed_forward", "char_tokenizer")  # with a mask, a class, no arrays
+USUAL_LESSONS = ("softmax", "feed_forward")
 
 
 def repeat(usual: int, soak: int) -> pytest.MarkDecorator:
@@ -25,16 +26,23 @@ def repeat(usual: int, soak: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("times", [usual, pytest.param(soak * SOAK, marks=pytest.mark.soak)])
 
 
-def rarely(values: Iterable[Any], usual: Collection[Any] = FEW_LESSONS, slow: Collection[Any] = ()) -> list[Any]:
-    """Return parameters of a test of which only the usual ones are in every run, and `slow` ones in `.ci/run`."""
+def rarely(
+    values: Iterable[Any], usual: Collection[Any] | None = None, slow: Collection[Any] | None = None
+) -> list[Any]:
+    """Return parameters of a test of which only the usual ones are in every run, and `slow` ones in `.ci/run`.
+
+    Without either they are lessons: of FEW_LESSONS two in every run.
+    """
+    slow = slow if slow is not None else () if usual is not None else FEW_LESSONS
+    usual = USUAL_LESSONS if usual is None else usual
     rows = (value if isinstance(value, tuple) else (value,) for value in values)
     return [pytest.param(*row, marks=_marks(row, usual, slow)) for row in rows]
 
 
 def _marks(row: tuple[Any, ...], usual: Collection[Any], slow: Collection[Any]) -> list[pytest.MarkDecorator]:
-    if row in slow or row[0] in slow:
-        return [pytest.mark.slow]
-    return [] if row in usual or row[0] in usual else [pytest.mark.soak]
+    if row in usual or row[0] in usual:
+        return []
+    return [pytest.mark.slow] if row in slow or row[0] in slow else [pytest.mark.soak]
 
 
 def keep_share(config: pytest.Config, items: list[pytest.Item]) -> None:

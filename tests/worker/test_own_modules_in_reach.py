@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 WALK = """
 import gc, sys, threading, types
 from grader.worker import preload
@@ -68,6 +70,7 @@ assert reply["error"]["text"] == "softmax", reply
 """
 
 
+@pytest.mark.slow
 def test_no_attributes_lead_from_a_call_to_the_worker_s_own_modules():
     """From all modules, what it is given, an error that it catches and the profiler; the audit hook guards frames."""
     done = subprocess.run([sys.executable, "-c", WALK], capture_output=True, text=True, timeout=100)
