@@ -4,9 +4,11 @@ import contextlib
 from functools import partial
 
 import pytest
+from support.factories import course
 
 from grader.source.forbidden_calls import find_forbidden_calls
 from grader.worker.watch.call_monitor import matches
+from grader.worker.watch.own_lookups import may_look_up
 
 FORBIDS = ("softmax",)
 ANSWER = "def softmax(x, dim=-1):\n    return x\n"
@@ -512,3 +514,29 @@ def test_an_object_of_ones_own_may_be_looked_into(launcher, case):
     """`vars(self)`, and an attribute with a number in its name, whatever is done with other classes."""
     assert find(complete(KEPT[case])) is None
     assert "error" not in load(launcher, complete(KEPT[case]))
+
+
+@pytest.mark.parametrize("case", [*TAKEN, *UNREAD])
+def test_a_source_that_looks_something_up_is_not_passed_over(case):
+    """Whether a source is rewritten at all is seen without parsing it."""
+    case = TAKEN.get(case) or UNREAD[case]
+    files = case.values() if isinstance(case, dict) else [case]
+    assert any(map(may_look_up, files))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "nn.ParameterDict.__getitem__(\n    # this\n    self, n)", "M.f( # of\n self)", "f(a, # all\n**d)", "f(**d)",
+        "f(a, \\\n** d)", "self. # the\n  parser", "self.\\\nobj", "self . _C", "\uff47etattr(x, n)", "x.__dict__",
+    ],
+)  # fmt: skip
+def test_comments_and_broken_lines_hide_no_lookup(source):
+    """What may stand between two words is thought of."""
+    assert may_look_up(source)
+
+
+@pytest.mark.parametrize("name", [name for name, lesson in course().lessons.items() if lesson.forbids])
+def test_most_references_are_not_rewritten(name):
+    """They look nothing up, so their load costs what it did."""
+    assert not may_look_up(course().lessons[name].solution_path.read_text())

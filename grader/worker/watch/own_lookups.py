@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import secrets
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
@@ -23,8 +25,12 @@ from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, i
 __builtins__ = dict(vars(builtins))  # type: ignore[assignment]
 LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 FIRST = frozenset({"self", "cls"})
-# A source of ASCII without one of these looks nothing up: an identifier may be written with other letters.
-WORDS = ("vars", "attr", DICT, "**", *FIRST)
+# What stands in a source that looks something up, by a function, in a dictionary, with arguments by names, or by a
+# method that is told its object.
+WORDS = ("vars", "attr", DICT)
+ARGUMENTS = re.compile(r"(?:^|[^\w)\]}\"' \t])[ \t]*\*\*", re.MULTILINE)  # no power: that has something before it
+PARAMETER = re.compile(r"\bdef\s+\w+\s*\(\s*(?:self|cls)\b")
+OF_FIRST = re.compile(r"\b(?:self|cls)\b(?!-\w)(?:\s*\.\s*(\w+))?")
 FIELDS = "__dataclass_fields__"
 ASKED = frozenset({"__getattr__", "__getattribute__"})
 GETTING, SETTING = "builtins.getattr", "builtins.setattr"
@@ -35,7 +41,12 @@ SELF_OF = vars(super)["__self__"].__get__
 
 def may_look_up(source: str) -> bool:
     """Return False for a source that surely looks nothing up, without parsing it."""
-    return not source.isascii() or any(word in source for word in WORDS)
+    if not source.isascii():
+        source = unicodedata.normalize("NFKC", source)  # as Python reads identifiers
+    if any(word in source for word in WORDS) or ARGUMENTS.search(source):
+        return True
+    attributes = OF_FIRST.findall(PARAMETER.sub("", source))  # "" where the object itself stands
+    return not HIDING_ATTRIBUTES.isdisjoint(attributes) or "" in attributes
 
 
 class OwnLookups:
