@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import os
 import re
-import secrets
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -63,7 +63,7 @@ class OwnLookups:
     def __init__(self, forbids: tuple[str, ...], seen: list[str], doors: list[str]) -> None:
         self._forbids, self._seen, self.doors = forbids, seen, doors
         self._named = set[str]()  # what stands in a source as the name of a lookup: whoever reads that has seen it
-        self._suffix = secrets.token_hex(8)  # no source can name what has it
+        self._suffix = os.urandom(8).hex()  # no source can name what has it
         self._own: dict[int, type] = {}  # the classes that the learner's statements made
         torch = sys.modules.get("torch")
         self._layer = torch.nn.Module if torch else None
