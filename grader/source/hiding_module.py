@@ -41,8 +41,9 @@ from grader.source.own_classes import (
 from grader.source.own_names import OwnNames
 from grader.source.parse import MAX_CACHED_CHARS, nodes_in
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
-from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, is_hiding
+from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, OF_ANY_NAME, is_hiding
 
+OF_PYTHON = frozenset({"getattr", "setattr", "delattr", "vars"})
 OF_LOAD = frozenset({"map_location", "mmap", "weights_only"})
 
 
@@ -190,6 +191,10 @@ class HidingModule(OwnNames):
         """Return what looks up a name, or all, that no reader of the source knows: `getattr(torch, n)`; or ""."""
         name, found = self._known_name(node), False
         match node:
+            case ast.Call(func=ast.Name(called)) if (
+                called in OF_PYTHON and called in self._bound | self.imported.keys()
+            ):
+                return called  # it may give what it is told
             case ast.Call(args=[]) if name in ALL_NAMES:
                 # a library's functions are among one's own, or a library itself
                 found = bool(self.stars) or (self._holds_modules and id(node) not in self.named)
@@ -223,7 +228,7 @@ class HidingModule(OwnNames):
             return False
         if isinstance(lookup.func, ast.Attribute):  # x.__getattr__(n)
             return name not in METHODS or self._is_known(lookup.func.value)
-        return self._is_known(given[0])
+        return self._is_known(given[0]) and self._path(given[0]) not in OF_ANY_NAME
 
     def _may_be_own_class(self, cls: ast.expr) -> bool:
         """Return True for what need not be Python's own class: its attributes by place may be any."""
@@ -287,9 +292,16 @@ class HidingModule(OwnNames):
         if path and self._takes_any_object(path, node):
             return path
         # a module itself, in whatever hands, is as good as all that is in it
-        is_handed_on = path and id(node) not in self.only_named and is_module(path)
+        is_asked = path in OF_ANY_NAME and id(node) in self._asked_for_names
+        is_handed_on = path and not is_asked and id(node) not in self.only_named and is_module(path)
         found = path + ITSELF if is_handed_on else used_place(path)
         return "" if found and id(node) in self._local_uses else found
+
+    @cached_property
+    def _asked_for_names(self) -> set[int]:
+        """What names are looked up in that a worker sees: `F` in `getattr(F, name)`."""
+        calls = [node for node in self._nodes if isinstance(node, ast.Call) and node.args]
+        return {id(call.args[0]) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "getattr"}
 
     @cached_property
     def _harmless_calls(self) -> set[int]:

@@ -173,7 +173,8 @@ HIDDEN = {
     "a dictionary that a pattern is compared with": "match print:\n    case print.__dict__:\n        f = 1\n",
     "all values of a library": "import torch\nf = [f for n, f in vars(torch).items() if n[:4] == 'soft']\n",
     "the same, by its dictionary": "import torch\nf = list(torch.__dict__.values())[7]\n",
-    "a name that comes while it runs": "import torch\ndef softmax(x, dim=-1):\n    return getattr(torch, x)\n",
+    "a name that comes while it runs": "import torch.fft\ndef softmax(x, dim=-1):\n    return getattr(torch.fft, x)\n",
+    "a lookup of one's own": "import torch\ndef getattr(m, n):\n    return m\nf = getattr(torch, 'pi')\n",
     "a handler that runs anywhere": "import signal\ndef softmax(x, dim=-1):\n    signal.signal(14, print)\n",
     "a thread of one's own kind": "import threading\ndef softmax(x, dim=-1):\n    threading.Thread(target=print)\n",
     "what runs when an object ends": "class K:\n    def __del__(self):\n        pass\nK()\n",
@@ -265,6 +266,8 @@ INNOCENT = {
     "def softmax(x, dim=-1):\n    return globals()['h'](x)\n",
     "the names of its own objects": "class A:\n    def f(self):\n        return dir(self), vars(self), self.__dict__\n"
     "def softmax(x, dim=-1):\n    return A().f()\n",
+    "a function of a name that comes while it runs": "import torch.nn.functional as F\ndef softmax(x, dim=-1):\n"
+    "    return getattr(F, dim)(x)\n",
     "names of whatever object": "def find(root):\n    return dir(root)\nfind(1)\n",
     "what a decorator of one's own wraps": "import functools\ndef timed(f):\n    @functools.wraps(f)\n"
     "    def g(*a):\n        return f(*a)\n    return g\n@timed\ndef softmax(x, dim=-1):\n    return x\n",

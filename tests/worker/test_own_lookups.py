@@ -263,6 +263,9 @@ UNREAD = {
         "from types import SimpleNamespace\nSimpleNamespace(**{input(): 1})\n",
     "what numpy looks for, in a layer":
         "from torch import nn\nvars(nn.Linear(1, 1)).update([(input(), 1)])\n",
+    "a module of another": "import torch\ngetattr(torch, input()[2:5])\n",
+    "a library's function that is no other's":
+        "import torch.nn.functional as F\ngetattr(F, ''.join(['handle_', 'torch_function']))\n",
     "a class that a metaclass gives":
         "A = object\nclass B(metaclass=lambda *_: A):\n    pass\nvars(B)\n",
     "names of arguments that stand nowhere":
@@ -369,6 +372,11 @@ UNREAD = {
         "C(__reduce_x__=1)\n",
 }  # fmt: skip
 KEPT = {
+    "functions, layers and types by names":
+        "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+        "MADE = [getattr(torch, name) for name in 'float32 bool'.split()]\n"
+        "MADE += [getattr(F, name)(MADE and torch.ones(1)) for name in ['relu', 'gelu', 'silu']]\n"
+        "MADE += [getattr(nn, name)() for name in ['GELU', 'ReLU']], getattr(math, 'SQRT'.lower())(2.0)\n",
     "names in a loop":
         "class A:\n    def __init__(self):\n        for n in ('wq', 'wk'):\n            setattr(self, n, 1)\n"
         "KINDS = {'a': A}\nKINDS['a']()\n",

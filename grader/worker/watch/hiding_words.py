@@ -42,3 +42,7 @@ METHODS = frozenset({"__getattr__", "__setattr__", "__delattr__"})  # look up, o
 def is_hiding(name: str) -> bool:
     """Return True for a name behind which a call could be hidden, whatever it is looked up in."""
     return name in HIDING_NAMES or name.startswith(HIDING_PREFIXES)
+
+
+# Modules of which any function or class of their own may be looked up, or any type of numbers: `getattr(F, name)`.
+OF_ANY_NAME = frozenset({"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "math"})

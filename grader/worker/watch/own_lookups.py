@@ -14,12 +14,12 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from grader.worker.watch.call_monitor import SEALED, ForbiddenCall, matches
 from grader.worker.watch.cut_off import cut_off
-from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, is_hiding
+from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, OF_ANY_NAME, is_hiding
 
 # a learner may put others in their places
 __builtins__ = dict(vars(builtins))  # type: ignore[assignment]
@@ -136,8 +136,19 @@ class OwnLookups:
         if entry := matches(name, self._forbids):
             self._seen.append(entry)
             raise ForbiddenCall(entry)
-        is_shut = name[:1] == "_" or _is_a(kind, ModuleType) or (is_class and not self._is_own(thing))
+        is_shut = name[:1] == "_" or (is_class and not self._is_own(thing))
+        is_shut = is_shut or (_is_a(kind, ModuleType) and not self._gives(thing, name))
         return self._refuse(GETTING) if is_shut and name not in self._named else None
+
+    def _gives(self, module: ModuleType, name: str) -> bool:
+        """Return True for a function or a layer of a module that has no other, or for a type of numbers of torch's."""
+        path = next((path for path in OF_ANY_NAME if sys.modules.get(path) is module), "")
+        found = _dict_of(module).get(name) if path else None
+        if path == "torch":
+            return type(found) is type(module.float32)
+        if path == "torch.nn":
+            return _is_a(type(found), type) and self._layer in MRO_OF(found)
+        return type(found) is type(len) or (type(found) is FunctionType and found.__module__ == path)
 
     def _gives_any_name(self, line: Iterable[type]) -> bool:
         """Return True where a class of a library gives what it has not, but for layers, which give their parts."""
