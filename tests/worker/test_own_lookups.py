@@ -376,7 +376,7 @@ KEPT = {
         "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
         "MADE = [getattr(torch, name) for name in 'float32 bool'.split()]\n"
         "MADE += [getattr(F, name)(MADE and torch.ones(1)) for name in ['relu', 'gelu', 'silu']]\n"
-        "MADE += [getattr(nn, name)() for name in ['GELU', 'ReLU']], getattr(math, 'SQRT'.lower())(2.0)\n",
+        "MADE += [getattr(nn, name)() for name in ['GELU', 'ReLU']], *[getattr(math, name)(2.0) for name in ['sqrt']]\n",
     "names in a loop":
         "class A:\n    def __init__(self):\n        for n in ('wq', 'wk'):\n            setattr(self, n, 1)\n"
         "KINDS = {'a': A}\nKINDS['a']()\n",
