@@ -54,7 +54,7 @@ MAY_IMPORT = {
 # Of the worker's package the judge uses what describes plain data, the acts that both carry out, and which names match.
 WATCHED = {"watch.call_monitor", "watch.watched_source"}
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation"} | WATCHED
-SOURCE_FROM_WORKER = {"main_guard", "watch.hiding_words"}
+SOURCE_FROM_WORKER = {"main_guard", "watch.hiding_words", "watch.rewritten_lookups"}
 # The folders and modules inside the judge, each of which imports only those before it.
 JUDGE_ORDER = (
     "__init__",

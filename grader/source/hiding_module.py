@@ -41,9 +41,11 @@ from grader.source.own_classes import (
 from grader.source.own_names import OwnNames
 from grader.source.parse import MAX_CACHED_CHARS, nodes_in
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
-from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, OF_ANY_NAME, is_hiding
+from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, OF_ANY_NAME, OF_PARTS, is_hiding
+from grader.worker.watch.rewritten_lookups import told_calls
 
 OF_PYTHON = frozenset({"getattr", "setattr", "delattr", "vars"})
+UNREWRITTEN = METHODS | OF_PARTS | {DICT}  # in a pattern, where no call may stand
 OF_LOAD = frozenset({"map_location", "mmap", "weights_only"})
 
 
@@ -109,7 +111,7 @@ class HidingModule(OwnNames):
         match node:
             case ast.MatchClass(cls=cls, patterns=[_, *_]) if self._may_be_own_class(cls):
                 return last_name(cls)
-            case ast.MatchClass() | ast.Attribute() if self._is_dictionary_in_a_pattern(node):
+            case ast.MatchClass() | ast.Attribute() if self._is_lookup_in_a_pattern(node):
                 return DICT
             case ast.Name(name, ast.Load()) if name in self.twice and id(node) not in self._local_uses:
                 return name
@@ -121,7 +123,7 @@ class HidingModule(OwnNames):
                 return last_name(node)
             case ast.Global() if id(node) in self._of_classes:  # it makes a function of the module of a method
                 return "global"
-            case ast.Name() if names_in_other_hands(node, self.called, self._bound) and self._holds_modules:
+            case ast.Name() if names_in_other_hands(node, self.called, self._bound):
                 return last_name(node)
             case ast.Subscript(value=ast.Call(args=[]) as names, slice=ast.Constant(str(name))) if last_name(
                 names
@@ -170,10 +172,10 @@ class HidingModule(OwnNames):
     def _looked_into(self) -> set[int]:
         return set(looked_into(self._nodes))
 
-    def _is_dictionary_in_a_pattern(self, node: ast.MatchClass | ast.Attribute) -> bool:
+    def _is_lookup_in_a_pattern(self, node: ast.MatchClass | ast.Attribute) -> bool:
         if isinstance(node, ast.MatchClass):
-            return DICT in node.kwd_attrs
-        return node.attr == DICT and id(node) in self._in_patterns
+            return bool(UNREWRITTEN.intersection(node.kwd_attrs))
+        return node.attr in UNREWRITTEN | HIDING_ATTRIBUTES and id(node) in self._in_patterns
 
     @cached_property
     def _in_patterns(self) -> set[int]:
@@ -213,7 +215,7 @@ class HidingModule(OwnNames):
                 found = self._is_known(thing)
             case ast.Name() | ast.Attribute():
                 # in other hands it looks up what it is told
-                found = name in LOOKUPS | SETTERS and id(node) not in self.called
+                found = name in LOOKUPS | SETTERS | OF_PARTS and id(node) not in self.called
         return name if found else ""
 
     def _looks_up_unread_name(self, lookup: ast.Call, name: str) -> bool:
@@ -336,16 +338,11 @@ class HidingModule(OwnNames):
 
     @cached_property
     def _of_self(self) -> set[int]:
-        """The functions that are called, plainly, with an object of one's own: `nn.Module.__init__(self)`."""
-        return {
-            id(node.func)
-            for node in self._nodes
-            if isinstance(node, ast.Call)
-            and node.args
-            and last_name(node.args[0]) in OWN
-            and isinstance(node.args[0], ast.Name)
-            and isinstance(node.func, ast.Attribute)
-        }
+        """The functions that are called, plainly, with the object of a method: `nn.Module.__init__(self)`.
+
+        A worker sees whether that is one of the learner's own.
+        """
+        return {id(call.func) for call in told_calls(self._nodes)}
 
 
 def _is_true(node: ast.expr | None) -> bool:

@@ -16,7 +16,8 @@ from typing import Any
 from grader.worker.main_guard import disarm_main_guard, may_have_main_guard
 from grader.worker.preload import SEED
 from grader.worker.watch.cut_off import cut_off
-from grader.worker.watch.own_lookups import OwnLookups, may_look_up
+from grader.worker.watch.own_lookups import OwnLookups
+from grader.worker.watch.rewritten_lookups import may_look_up
 from grader.worker.watch.watched_import import WatchedImport
 from grader.worker.watch.watched_source import HOOK, Watcher, hook_expressions
 

@@ -61,6 +61,7 @@ def name_load_error(error: LearnerError) -> Named:
         return Named("forbidden-call", "", says, 'Put its tests behind `if __name__ == "__main__":`.')
     if error.kind == "forbidden" and "." in error.text:
         says = f"{during}, it used `{error.text}`, behind which a call that this exercise forbids could be hidden."
+        says += "".join(f"\n  {file}:{line}\n    {code}" for file, line, _, code in error.frames[-1:])
         return Named(
             "forbidden-call", "", says, "Write the names there, or look them up in objects of your own classes."
         )

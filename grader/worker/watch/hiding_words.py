@@ -21,7 +21,7 @@ HIDING_NAMES = frozenset({
     "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
     "__reduce__", "__getstate__", "__setstate__",  # what `copy` sets, under any name
     "__dataclass_fields__",  # what `replace` looks up
-    "_check_key_of_names", "_names_of_object",  # of what stands in an object's dictionary's place: see `own_lookups`
+    "_names_of_module",  # of what stands in the place of a module's dictionary: see `own_lookups`
     "lr_lambdas", "_scale_fn_custom", "get_device_module",  # what a schedule gives all names of; a call gives a module
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
@@ -36,6 +36,8 @@ HIDING_ATTRIBUTES = frozenset({
 })
 # fmt: on
 DICT = "__dict__"
+# methods of layers that look up the name that they are told in what is told to be a part
+OF_PARTS = frozenset({"get_buffer", "get_parameter", "get_submodule"})
 METHODS = frozenset({"__getattr__", "__setattr__", "__delattr__"})  # look up, or set, what they are told
 
 

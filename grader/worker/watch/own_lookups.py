@@ -10,43 +10,30 @@ from __future__ import annotations
 import ast
 import builtins
 import os
-import re
 import sys
-import unicodedata
-from collections.abc import Callable, Iterable
-from types import FunctionType, ModuleType, SimpleNamespace
+import types
+import weakref
+from collections.abc import Callable
+from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from grader.worker.watch.call_monitor import SEALED, ForbiddenCall, matches
-from grader.worker.watch.cut_off import cut_off
-from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, OF_ANY_NAME, is_hiding
+from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, OF_ANY_NAME, OF_PARTS, is_hiding
+from grader.worker.watch.module_names import ModuleNamespace
+from grader.worker.watch.rewritten_lookups import Rewriter
 
 # a learner may put others in their places
 __builtins__ = dict(vars(builtins))  # type: ignore[assignment]
-LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr"})
-FIRST = frozenset({"self", "cls"})
-# What stands in a source that looks something up, by a function, in a dictionary, with arguments by names, or by a
-# method that is told its object.
-WORDS = ("vars", "attr", DICT)
-ARGUMENTS = re.compile(r"(?:^|[^\w)\]}\"' \t])[ \t]*\*\*", re.MULTILINE)  # no power: that has something before it
-PARAMETER = re.compile(r"\bdef\s+\w+\s*\(\s*(?:self|cls)\b")
-OF_FIRST = re.compile(r"\b(?:self|cls)\b(?!-\w)(?:\s*\.\s*(\w+))?")
 FIELDS = "__dataclass_fields__"
 ASKED = frozenset({"__getattr__", "__getattribute__"})
 GETTING, SETTING = "builtins.getattr", "builtins.setattr"
-BUILD, OF_OBJECT = vars(builtins)["__build_class__"], object.__getattribute__
-BASES_OF, MRO_OF, NAMES_OF = (vars(type)[name].__get__ for name in ("__bases__", "__mro__", DICT))
+BUILD, OF_OBJECT, TEXT = vars(builtins)["__build_class__"], object.__getattribute__, vars(str)["__str__"]
+MRO_OF, NAMES_OF, FLAGS_OF, NAME_OF = (vars(type)[name].__get__ for name in ("__mro__", DICT, "__flags__", "__name__"))
 SELF_OF = vars(super)["__self__"].__get__
-
-
-def may_look_up(source: str) -> bool:
-    """Return False for a source that surely looks nothing up, without parsing it."""
-    if not source.isascii():
-        source = unicodedata.normalize("NFKC", source)  # as Python reads identifiers
-    if any(word in source for word in WORDS) or ARGUMENTS.search(source):
-        return True
-    attributes = OF_FIRST.findall(PARAMETER.sub("", source))  # "" where the object itself stands
-    return not HIDING_ATTRIBUTES.isdisjoint(attributes) or "" in attributes
+DESCRIPTOR = vars(FunctionType)[DICT]  # of the same kind as that of a class
+IN_PYTHON = 1 << 9  # of the flags of a class: a `class` statement made it
+# Python's own classes of which an object gives what another has. Nobody who learns derives a class from these.
+FORWARDING = (super, type, ModuleType, types.GenericAlias, weakref.ProxyType, weakref.CallableProxyType)
 
 
 class OwnLookups:
@@ -65,25 +52,29 @@ class OwnLookups:
         self._named = set[str]()  # what stands in a source as the name of a lookup: whoever reads that has seen it
         self._suffix = os.urandom(8).hex()  # no source can name what has it
         self._own: dict[int, type] = {}  # the classes that the learner's statements made
+        self._alone = set[int]()  # of these, those with nothing of another's: all that an object has is theirs
         torch = sys.modules.get("torch")
         self._layer = torch.nn.Module if torch else None
 
     def prepare(self, namespace: dict[str, Any]) -> None:
         """Give a module the functions, before it runs."""
-        by_name: dict[str, Any] = {
-            "getattr": self._get,
-            "setattr": self._set,
-            "delattr": self._delete,
-            "__build_class__": self._build,
-        }
-        hidden = {"vars": self._choose_vars, "names": self._names, "method": self._method, "door": self._door}
-        hidden |= {"own": self._of_own, "arguments": self._arguments}
-        given = by_name | {self._hidden(name): function for name, function in hidden.items()}
-        namespace["__builtins__"] = vars(builtins) | {name: _seal(function) for name, function in given.items()}
+        around = ModuleNamespace(namespace)
+        given: dict[str, Any] = {
+            "getattr": self._get, "setattr": self._set, "delattr": self._delete, "vars": self._vars,
+            "globals": around.globals_, "__build_class__": self._build,
+        }  # fmt: skip
+        rewritten = {
+            "names": self._names, "method": self._method, "door": self._door, "own": self._of_own, "part": self._part,
+            "here": around.here,
+        }  # fmt: skip
+        given |= {self._hidden(name): function for name, function in rewritten.items()}
+        own = vars(builtins) | {name: SEALED(function, 0, False, None) for name, function in given.items()}
+        around.vars_ = own["vars"]
+        namespace["__builtins__"] = own
 
     def rewrite(self, tree: ast.Module) -> None:
         """Let a module's tree use them, in its place."""
-        rewriter = _Rewriter(self._hidden)
+        rewriter = Rewriter(self._hidden)
         rewriter.rewrite(tree)
         self._named |= rewriter.named
 
@@ -94,148 +85,161 @@ class OwnLookups:
         self.doors.append(name)
         raise ForbiddenCall(name)
 
+    # --- whose an object is
+
     def _build(self, body: Any, name: str, /, *bases: Any, **keywords: Any) -> Any:
         """Carry out a class statement, and note the class, unless a metaclass gave something else in its place."""
+        if any(_is_a(base, each) for base in bases if _is_class(base) for each in FORWARDING):
+            self._refuse("object.__bases__")
         made = BUILD(body, name, *bases, **keywords)
-        kinds = [keywords.get("metaclass", type), *(type(base) for base in bases if _is_a(type(base), type))]
-        is_new = all(_is_a(type(kind), type) and _is_a(type(made), kind) for kind in kinds)
-        is_plain = not any(self._is_own(type(base)) and not _is_a(type(base), type) for base in bases)
-        if is_new and is_plain and BASES_OF(made):
+        kinds = [keywords.get("metaclass", type), *(type(base) for base in bases if _is_class(base))]
+        is_new = _is_class(made) and all(_is_class(kind) and _is_a(type(made), kind) for kind in kinds)
+        is_plain = not any(self._is_own(type(base)) and not _is_class(base) for base in bases)
+        is_named = (NAME_OF(made), NAMES_OF(made).get("__module__")) == (name, body.__globals__["__name__"])
+        if is_new and is_plain and is_named and FLAGS_OF(made) & IN_PYTHON:
+            if type(NAMES_OF(made).get(DICT, DESCRIPTOR)) is not type(DESCRIPTOR):
+                self._refuse(f"object.{DICT}")  # it would be told of what is put there
             self._own[id(made)] = made
+            self._alone |= (
+                {id(made)} if all(each is object or id(each) in self._own for each in MRO_OF(made)) else set()
+            )
         return made
 
     def _is_own(self, kind: type) -> bool:
-        """Return True for a class of the learner's, one that is derived from it, or its copy that has slots."""
-        if any(id(each) in self._own for each in MRO_OF(kind)):
+        """Return True for a class of the learner's, unless one of a library's in it gives what another object has."""
+        line = MRO_OF(kind)
+        return self._is_made_here(kind, line) and not any(map(self._forwards, line))
+
+    def _is_made_here(self, kind: type, line: tuple[type, ...]) -> bool:
+        if any(id(each) in self._own for each in line):
             return True
-        fields = NAMES_OF(kind).get(FIELDS)
+        fields = NAMES_OF(kind).get(FIELDS)  # the copy of a dataclass that has slots
         return fields is not None and any(NAMES_OF(each).get(FIELDS) is fields for each in self._own.values())
+
+    def _forwards(self, kind: type) -> bool:
+        """Return True for a class that gives what it has not, but for layers, which give their parts."""
+        if id(kind) in self._own or kind is object or kind is self._layer:
+            return False
+        return bool(FLAGS_OF(kind) & IN_PYTHON and ASKED & NAMES_OF(kind).keys()) or kind in FORWARDING
 
     def _is_ones_own(self, thing: Any) -> bool:
         """Return True for an object of the learner's classes, and for these."""
-        kind = type(thing)
-        return self._is_own(thing) if _is_a(kind, type) else self._is_own(kind)
+        return self._is_own(thing if _is_class(thing) else type(thing))
 
-    def _may_get(self, thing: Any, name: Any) -> None:
-        """Raise ForbiddenCall where a name that is looked up leads to what nobody has read."""
-        if type(name) is not str:
-            return self._refuse(GETTING) if _is_a(type(name), str) else None  # else Python says what is wrong
-        if is_hiding(name):
-            self._refuse(f"object.{name}")
-        kind = type(thing)
-        is_class = _is_a(kind, type)
+    # --- what is looked up
+
+    def _may_get(self, thing: Any, name: str) -> None:
+        """Raise an error where a name that is looked up leads to what nobody has read.
+
+        Raises:
+            ForbiddenCall: It is forbidden, or what a library has.
+            AttributeError: It leads to the interpreter: what asks for such a name may be honest, and goes on without.
+        """
+        kind, is_class = type(thing), _is_class(thing)
         line = (*MRO_OF(thing), *MRO_OF(kind)) if is_class else MRO_OF(kind)
         holder = next((each for each in line if name in NAMES_OF(each)), None)
         in_itself = not is_class and name in _dict_of(thing)
-        if self._is_own(kind if in_itself or holder is None else holder):
-            return None
-        if not in_itself and holder is None and not self._gives_any_name(line):
-            return None  # there is no such thing
-        if name in HIDING_ATTRIBUTES:
-            self._refuse(f"object.{name}")
+        if self._is_own(kind if in_itself or holder is None or (holder is object and not is_class) else holder):
+            return
+        if not in_itself and holder is None and not any(map(self._forwards, line)):
+            return  # there is no such thing
         if entry := matches(name, self._forbids):
             self._seen.append(entry)
             raise ForbiddenCall(entry)
-        is_shut = name[:1] == "_" or (is_class and not self._is_own(thing))
-        is_shut = is_shut or (_is_a(kind, ModuleType) and not self._gives(thing, name))
-        return self._refuse(GETTING) if is_shut and name not in self._named else None
+        is_library = _is_a(kind, ModuleType) or (is_class and not self._is_own(thing))
+        is_read = name in self._named and (name[:2] != "__" or not callable(getattr(thing, name, None)))
+        if is_library and not is_read and not self._gives(thing, name):
+            self._refuse(GETTING)
+        if name in HIDING_ATTRIBUTES or is_hiding(name) or (name[:1] == "_" and name not in self._named):
+            raise AttributeError(f"{name!r} is not looked up in what is not your own", name=name, obj=None)
 
-    def _gives(self, module: ModuleType, name: str) -> bool:
+    def _gives(self, module: Any, name: str) -> bool:
         """Return True for a function or a layer of a module that has no other, or for a type of numbers of torch's."""
         path = next((path for path in OF_ANY_NAME if sys.modules.get(path) is module), "")
         found = _dict_of(module).get(name) if path else None
         if path == "torch":
             return type(found) is type(module.float32)
         if path == "torch.nn":
-            return _is_a(type(found), type) and self._layer in MRO_OF(found)
+            return _is_class(found) and self._layer in MRO_OF(found)
         return type(found) is type(len) or (type(found) is FunctionType and found.__module__ == path)
 
-    def _gives_any_name(self, line: Iterable[type]) -> bool:
-        """Return True where a class of a library gives what it has not, but for layers, which give their parts."""
-        asked = [each for each in line if ASKED & NAMES_OF(each).keys() and each is not object and each is not type]
-        return any(each is not self._layer and not self._is_own(each) for each in asked)
-
-    def _may_set(self, thing: Any, name: Any) -> None:
-        if type(name) is not str:
-            return self._refuse(SETTING) if _is_a(type(name), str) else None
-        kind = type(thing)
-        is_shut = name[:2] == "__" or _is_a(kind, ModuleType) or (_is_a(kind, type) and not self._is_own(thing))
-        return self._refuse(SETTING) if is_hiding(name) or (is_shut and name not in self._named) else None
+    def _may_set(self, thing: Any, name: str) -> None:
+        is_library = _is_a(type(thing), ModuleType) or (_is_class(thing) and not self._is_own(thing))
+        if is_hiding(name) or name[:2] == "__" or (is_library and name not in self._named):
+            self._refuse(SETTING)
 
     def _get(self, thing: Any, name: Any, *default: Any) -> Any:
         """As `getattr`."""
-        if type(name) is str and name == DICT:
-            try:
+        if type(name) is str and id(type(thing)) in self._alone and name != DICT:
+            return getattr(thing, name, *default)  # the usual way, for it is gone often
+        name = _plain(name)
+        if type(name) is not str:
+            return getattr(thing, name, *default)  # Python says what is wrong
+        try:
+            if name in OF_PARTS:  # it looks up what it is told
+                self._refuse(GETTING)
+            if name == DICT:
                 return self._names(thing)
-            except AttributeError:
-                if default:
-                    return default[0]
-                raise
-        self._may_get(thing, name)
+            self._may_get(thing, name)
+        except AttributeError:
+            if default:
+                return default[0]
+            raise
         return getattr(thing, name, *default)
 
     def _set(self, thing: Any, name: Any, value: Any) -> None:
         """As `setattr`."""
-        self._may_set(thing, name)
+        name = _plain(name)
+        if type(name) is str:
+            self._may_set(thing, name)
         setattr(thing, name, value)
 
     def _delete(self, thing: Any, name: Any) -> None:
         """As `delattr`."""
-        self._may_set(thing, name)
+        name = _plain(name)
+        if type(name) is str:
+            self._may_set(thing, name)
         delattr(thing, name)
 
     def _names(self, thing: Any) -> Any:
         """As `thing.__dict__`."""
-        found = getattr(thing, DICT)
-        kind = type(thing)
-        if _is_a(kind, type):
-            return found if self._is_own(thing) else self._refuse(f"object.{DICT}")
-        if type(found) is not dict:  # a property of the learner's
-            return found if self._is_own(kind) else self._refuse(f"object.{DICT}")
-        is_data = not any(callable(each) or _is_a(type(each), ModuleType) for each in found.values())
-        if not (is_data or self._is_own(kind) or kind is SimpleNamespace):
-            self._refuse(f"object.{DICT}")
-        return _Names(found, _seal(self._check_key))
-
-    def _check_key(self, name: Any) -> None:
-        """Raise ForbiddenCall for what Python or a library looks for in any object."""
-        if _is_a(type(name), str) and (type(name) is not str or is_hiding(name) or name[:2] == "__"):
-            self._refuse(SETTING)
-
-    def _arguments(self, given: Any) -> Any:
-        """Return the arguments of `f(**given)`, which may become an object's attributes."""
-        arguments = {**given}
-        for name in arguments:
-            if _is_a(type(name), str) and (type(name) is not str or is_hiding(name)):
-                self._refuse(SETTING)
-        return arguments
+        found, kind = getattr(thing, DICT), type(thing)
+        if id(kind) in self._alone and type(found) is dict:
+            return found
+        if self._is_ones_own(thing) or kind is SimpleNamespace:
+            is_given = _is_class(thing) or type(found) is not MappingProxyType
+        else:
+            is_given = type(found) is dict and not _is_a(kind, ModuleType) and not any(map(_leads_on, found.values()))
+        return found if is_given else self._refuse(f"object.{DICT}")
 
     def _vars(self, *things: Any) -> Any:
-        """As `vars`; without an argument it would give what is here."""
+        """As `vars` of a thing."""
         if len(things) != 1:
-            return vars(*things) if things else self._refuse("builtins.vars")
+            return vars(*things) if things else self._refuse("builtins.vars")  # it would give what is here
         try:
             return self._names(*things)
         except AttributeError:
             raise TypeError("vars() argument must have __dict__ attribute") from None
 
-    def _choose_vars(self, function: Any) -> Any:
-        """Return what `vars` means: the learner's own function, or ours for Python's."""
-        return _seal(self._vars) if function is vars else function
+    # --- what is told its object, or the name of one
 
-    def _method(self, thing: Any, name: str) -> Any:
+    def _method(self, thing: Any, method: str) -> Any:
         """As `thing.__setattr__` and the like, for a call."""
-        found, kind = getattr(thing, name), type(thing)
-        of = SELF_OF(thing) if kind is super else thing
-        is_told = _is_a(type(of), type)  # the object comes first: `object.__setattr__(x, n, v)`
-        check = self._may_get if name == "__getattr__" else self._may_set
+        if type(thing) is not super and not _is_class(thing) and any(map(self._forwards, MRO_OF(type(thing)))):
+            self._refuse(f"object.{method}")
+        found = getattr(thing, method)
+        of = SELF_OF(thing) if type(thing) is super else thing
+        is_told = _is_class(of)  # the object comes first: `object.__setattr__(x, n, v)`
+        check: Callable[[Any, str], None] = self._may_get if method == "__getattr__" else self._may_set
 
-        def call(*arguments: Any) -> Any:
-            target, *others = arguments if is_told else (of, *arguments)
-            check(target, *others[:1])
-            return found(*arguments)
+        def call(*arguments: Any, **named: Any) -> Any:
+            target, *others = arguments if is_told and arguments else (of, *arguments)
+            for name in (*others[:1], *named.values())[:1] if others else named.values():
+                if type(name := _plain(name)) is str:
+                    check(target, name)
+            return found(*arguments, **named)
 
-        return _seal(call)
+        return SEALED(call, 0, False, None)
 
     def _door(self, thing: Any, name: str) -> Any:
         """As `self.parser`: of a library's object such a name leads to a module."""
@@ -244,123 +248,30 @@ class OwnLookups:
 
     def _of_own(self, thing: Any) -> Any:
         """Return the object that a method is told: a library's may look up any name in it."""
-        return thing if self._is_ones_own(thing) else self._refuse("object.self")
+        return thing if self._is_own(type(thing)) else self._refuse("object.self")
+
+    def _part(self, name: Any) -> Any:
+        """Return the name that a layer looks up in its parts."""
+        name = _plain(name)
+        parts = name.split(".") if type(name) is str else ()
+        return self._refuse(GETTING) if any(part[:2] == "__" or is_hiding(part) for part in parts) else name
 
 
-class _Names(dict[str, Any]):
-    """What an object has by itself; what is put here it has, too, if nothing but its own code looks for that."""
-
-    __slots__ = ("_check_key_of_names", "_names_of_object")  # both are hiding names
-
-    @cut_off()
-    def __init__(self, names: dict[str, Any], check: Callable[[Any], None]) -> None:
-        super().__init__(names)
-        self._names_of_object, self._check_key_of_names = names, check
-
-    @cut_off()
-    def __reduce_ex__(self, _protocol: object) -> Any:
-        return dict, (dict(self),)
-
-    @cut_off()
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._check_key_of_names(name)
-        self._names_of_object[name] = value
-        super().__setitem__(name, value)
-
-    @cut_off()
-    def __delitem__(self, name: str) -> None:
-        super().__delitem__(name)
-        self._names_of_object.pop(name, None)
-
-    @cut_off()
-    def update(self, *given: Any, **named: Any) -> None:
-        for name, value in dict(*given, **named).items():
-            self[name] = value
-
-    @cut_off()
-    def __ior__(self, given: Any) -> Any:
-        self.update(given)
-        return self
-
-    @cut_off()
-    def setdefault(self, name: str, default: Any = None) -> Any:
-        if name not in self:
-            self[name] = default
-        return self[name]
-
-    @cut_off()
-    def pop(self, name: str, *default: Any) -> Any:
-        self._names_of_object.pop(name, None)
-        return super().pop(name, *default)
-
-    @cut_off()
-    def popitem(self) -> tuple[str, Any]:
-        self._names_of_object.popitem()
-        return super().popitem()
-
-    @cut_off()
-    def clear(self) -> None:
-        self._names_of_object.clear()
-        super().clear()
-
-
-class _Rewriter:
-    """Puts calls in the places of what Python itself would look up. It calls itself nowhere: a tree may be deep."""
-
-    def __init__(self, hidden: Callable[[str], str]) -> None:
-        self._hidden = hidden
-        self.named = set[str]()
-
-    def rewrite(self, tree: ast.Module) -> None:
-        """Rewrite a tree in its place. In a pattern no call may stand: whoever reads the source refuses it there."""
-        nodes = list(ast.walk(tree))
-        left = {id(part) for node in nodes if isinstance(node, ast.MatchValue) for part in ast.walk(node)}
-        for node in reversed(nodes):  # what is in a node before itself
-            if id(node) not in left:
-                self._rewrite_parts(node)
-
-    def _rewrite_parts(self, node: ast.AST) -> None:
-        match node:
-            case ast.Call(func=ast.Name("vars"), args=[], keywords=[]):
-                return  # of the function that it stands in
-            case ast.Call(func=ast.Attribute(), args=[ast.Name(first) as of, *others]) if first in FIRST:
-                node.args = [self._call("own", of, of), *others]
-            case ast.Call(func=ast.Name(name), args=[_, ast.Constant(str(text)), *_]) if name in LOOKUPS:
-                self.named.add(text)
-            case ast.keyword(arg=None, value=given):
-                node.value = self._call("arguments", given, given)
-        for name, part in ast.iter_fields(node):
-            if isinstance(part, list):
-                part[:] = map(self._replace, part)
-            elif isinstance(part, ast.expr):
-                setattr(node, name, self._replace(part))
-
-    def _replace(self, node: Any) -> Any:
-        match node:
-            case ast.Name("vars", ast.Load()):
-                return self._call("vars", node, node)
-            case ast.Attribute(of, "__dict__", ast.Load()):
-                return self._call("names", node, of)
-            case ast.Attribute(of, name, ast.Load()) if name in METHODS:
-                return self._call("method", node, of, ast.Constant(name))
-            case ast.Attribute(ast.Name(first) as of, name, ast.Load()) if first in FIRST and name in HIDING_ATTRIBUTES:
-                return self._call("door", node, of, ast.Constant(name))
-        return node
-
-    def _call(self, function: str, node: ast.expr, *arguments: ast.expr) -> ast.Call:
-        made = ast.Call(ast.Name(self._hidden(function), ast.Load()), [*arguments], [])
-        for part in (made, made.func, *(each for each in arguments if isinstance(each, ast.Constant))):
-            ast.copy_location(part, node)
-        return made
-
-
-def _seal(function: Callable[..., Any]) -> Any:
-    """Return a function in C that calls one of ours, and leads nobody to it."""
-    return SEALED(function, 0, False, None)
+def _is_class(thing: Any) -> bool:
+    return _is_a(type(thing), type)
 
 
 def _is_a(kind: type, of: type) -> bool:
     return any(each is of for each in MRO_OF(kind))
+
+
+def _leads_on(value: Any) -> bool:
+    return callable(value) or _is_a(type(value), ModuleType)
+
+
+def _plain(name: Any) -> Any:
+    """Return a text of Python's own kind with the signs of another one, `Names.RELU`, whose methods may tell lies."""
+    return TEXT(name) if type(name) is not str and _is_a(type(name), str) else name
 
 
 def _dict_of(thing: Any) -> Any:
@@ -368,5 +279,5 @@ def _dict_of(thing: Any) -> Any:
     try:
         found = OF_OBJECT(thing, DICT)
     except AttributeError:
-        return ()
-    return found if type(found) is dict else ()
+        return {}
+    return found if type(found) is dict else {}

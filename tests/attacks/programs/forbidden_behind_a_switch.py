@@ -2,7 +2,7 @@
 tries = "to switch off torch's modes, and then to make the forbidden call"
 entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson"
 lesson = "softmax"
-state = "graded"
+state = "would-not-import"
 score = 1.0
 mistake = "forbidden-call"
 """

@@ -2,7 +2,7 @@
 tries = "to take the Python function that decomposes the operator, and to give its module another name"
 entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson"
 lesson = "softmax"
-state = "graded"
+state = "would-not-import"
 score = 1.0
 mistake = "forbidden-call"
 """

@@ -1,0 +1,68 @@
+"""What `globals()` gives in a watched module: its names, without the functions of Python's that it has."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+__builtins__ = dict(vars(builtins))  # type: ignore[assignment]  # a learner may put others in their places
+BUILTINS = "__builtins__"
+
+
+class ModuleNamespace:
+    """One module's names, for its own code.
+
+    Attributes:
+        vars_: What the module has in the place of Python's `vars`.
+    """
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self._names = names
+        self.vars_: Any = None
+
+    def globals_(self) -> Any:
+        """As `globals`."""
+        return Names(self._names)
+
+    def here(self, function: Any, names: Any) -> Any:
+        """As `vars()` and `locals()`, which is *names* there; or what the learner has called so."""
+        if function is not self.vars_ and function is not locals:
+            return function()
+        return self.globals_() if names is self._names else names
+
+
+class Names(dict[str, Any]):
+    """A copy of a module's names; what is put here, or taken away, the module has or loses, too."""
+
+    __slots__ = ("_names_of_module",)  # a hiding name
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        super().__init__({name: value for name, value in names.items() if name != BUILTINS})
+        self._names_of_module = names
+
+    def __reduce_ex__(self, _protocol: object) -> Any:
+        return dict, (dict(self),)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name == BUILTINS:
+            raise KeyError(name)
+        self._names_of_module[name] = value
+        super().__setitem__(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        self._names_of_module.pop(name, None)
+
+    def update(self, *given: Any, **named: Any) -> None:
+        for name, value in dict(*given, **named).items():
+            self[name] = value
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str, *default: Any) -> Any:
+        if name in self:
+            self._names_of_module.pop(name, None)
+        return super().pop(name, *default)
