@@ -12,6 +12,8 @@ import asyncio
 import os
 import re
 import secrets
+import socket
+import struct
 from collections.abc import Iterable
 from contextlib import suppress
 from http import HTTPStatus
@@ -150,15 +152,28 @@ def _is_another_users(request: Request) -> bool:
 
     Of a connection that was closed it no longer says so: where our own socket is listed, and that is not, nobody asks.
     """
-    ours, theirs = (f":{(request.scope.get(end) or ('', 0))[1]:04X}" for end in ("server", "client"))
+    ours, theirs = (_as_listed(*(request.scope.get(end) or ("0.0.0.0", 0))) for end in ("server", "client"))
     users: set[int] = set()
     lists_us = False
     for table in CONNECTIONS:
         with suppress(OSError), table.open(encoding="ascii") as lines:
             # of hundreds of connections the others are not taken apart
-            fields = (line.split() for line in lines if theirs in line or f" {LISTENS} " in line)
+            fields = (line.split() for line in lines if theirs[0] in line or f" {LISTENS} " in line)
             for _, local, remote, state, _, _, _, user, _, inode, *_ in fields:
-                lists_us |= local.endswith(ours) and state == LISTENS
-                if local.endswith(theirs) and remote.endswith(ours) and inode != "0":
+                lists_us |= local in ours and state == LISTENS
+                if local in theirs and remote in ours and inode != "0":
                     users.add(int(user))
     return not users <= {0, getuid()} or (lists_us and not users)
+
+
+def _as_listed(address: str, port: int) -> tuple[str, str]:
+    """Return an end of a connection as Linux lists it: of IPv4, and of IPv6, which can come from there, too.
+
+    Whole, as other users may have the same port of another address, 127.0.0.2. The words are in this machine's order.
+    """
+    packed = socket.inet_aton(address)
+    short, long = (
+        "".join(f"{word:08X}" for (word,) in struct.iter_unpack("=I", form))
+        for form in (packed, bytes(10) + b"\xff\xff" + packed)
+    )
+    return f"{short}:{port:04X}", f"{long}:{port:04X}"

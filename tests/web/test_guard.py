@@ -122,6 +122,60 @@ def test_another_user_of_the_machine_is_refused(server: WebServer, monkeypatch: 
     assert visitor.enter() == 303
 
 
+AS_ANOTHER_BESIDE = """
+import encodings.idna, os, socket, sys
+os.setuid(65534)
+line = socket.socket()
+line.bind(("127.0.0.2", int(sys.argv[2])))
+line.connect(("127.0.0.1", int(sys.argv[1])))
+print("beside", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or os.getuid() != 0, reason="needs root, which alone can be somebody else"
+)
+def test_another_user_on_the_same_port_of_another_address_keeps_nobody_out(server: WebServer, visitor: Visitor) -> None:
+    """127.0.0.2 is this machine, too: whose a connection is, its port alone does not say."""
+    with closing(http.client.HTTPConnection(visitor.host, timeout=SECONDS)) as connection:
+        connection.connect()
+        ports = [str(server.port), str(connection.sock.getsockname()[1])]
+        command = [sys.executable, "-c", AS_ANOTHER_BESIDE, *ports]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as another:
+            assert another.stdout and another.stdout.readline() == "beside\n"
+            connection.request("GET", "/", headers={"Cookie": visitor.cookie})
+            assert connection.getresponse().status == 200
+            another.communicate()
+
+
+FROM = """
+import encodings.idna, os, socket, sys
+if sys.argv[1] == "another" and not os.getuid(): os.setuid(65534)
+line = socket.socket(socket.AF_INET6 if ":" in sys.argv[2] else socket.AF_INET)
+line.bind((sys.argv[2], 0))
+line.connect((sys.argv[3], int(sys.argv[4])))
+line.sendall(sys.argv[5].encode())
+print(line.recv(12).decode())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/net, which Linux has")
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::ffff:127.0.0.1", "::ffff:127.0.0.2"])
+@pytest.mark.parametrize(("who", "status"), [("owner", "200"), ("another", "403")])
+def test_whose_a_connection_is_is_found_from_whatever_address_it_comes(
+    server: WebServer, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, address: str, who: str, status: str
+) -> None:
+    """One that its program made as one of IPv6 is listed elsewhere, and its address written otherwise."""
+    if who == "another" and os.getuid():  # only root can be somebody else; so here we are
+        monkeypatch.setattr(guard, "getuid", lambda: os.getuid() + 1)
+    to = "::ffff:127.0.0.1" if ":" in address else "127.0.0.1"
+    text = f"GET / HTTP/1.1\r\nHost: {visitor.host}\r\nCookie: {visitor.cookie}\r\n\r\n"
+    command = [sys.executable, "-c", FROM, who, address, to, str(server.port), text]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS).stdout
+    assert said == f"HTTP/1.1 {status}\n"
+
+
 @pytest.mark.parametrize("request_line", ["GET / HTTP/1.1", "POST / HTTP/1.1", "PUT /file/x HTTP/1.1"])
 @pytest.mark.parametrize("who", ["another user", "a foreign host", "no key"])
 def test_a_refusal_ends_the_connection(
