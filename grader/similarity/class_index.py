@@ -1,15 +1,15 @@
-"""How rare each fingerprint is in a class, and which two solutions of a lesson may be worth a look."""
+"""How rare each fingerprint is in a class, and which two solutions of a lesson share some."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from grader.model.groups import Groups
 from grader.similarity.course_corpus import CourseCorpus
 from grader.similarity.rare_prints import RarePrints
 from grader.similarity.solution import Solution
@@ -19,9 +19,6 @@ IDIOM_SHARE = 0.15  # of the class; what more of it has is a common idiom
 MIN_IDIOM_LEARNERS = 4  # learners
 SMALL_GROUP = 12  # solutions; in a larger group with one print, each is only compared with its most similar
 SKETCH_SIZE = 4  # prints by which similarity is estimated
-MAX_CANDIDATES, MAX_JOINING = 200, 100
-MAX_OF_TWO = 3  # pairs of the attempts of two learners
-MAX_RANKED = 20_000  # pairs that are looked at for whom they join
 
 Ints = npt.NDArray[np.int64]
 
@@ -34,14 +31,13 @@ class ClassIndex:
         numbers = {learner: number for number, learner in enumerate(sorted({one.learner for one in solutions}))}
         self.size = len(numbers)
         self.limit = max(MIN_IDIOM_LEARNERS, int(IDIOM_SHARE * self.size))
-        self._learners = np.array([numbers[one.learner] for one in solutions], dtype=np.int64)
+        self.learners = np.array([numbers[one.learner] for one in solutions], dtype=np.int64)
         self._rarities = np.array([self.rarity(learners) for learners in range(1, self.limit + 1)])
         self._prints, self._owners = self._uncommon(corpus)
         self._hashes, self._counts = self._count_prints()
         self._words = self._count(lambda one: one.names | one.remarks)
         self._wrongs = self._count(lambda one: (one.wrong, one.wrong.mistakes) if one.wrong else ())
         self._rare: dict[Solution, RarePrints] = {}
-        self.candidates_left = 0  # that `candidates` has not returned
 
     def rarity(self, learners: int) -> float:
         """Return from 0 to 1 how much it says that two have what *learners* of the class have."""
@@ -74,40 +70,22 @@ class ClassIndex:
         """Return the rarity of a `WrongAnswer`, or of the ids of its mistakes."""
         return self.rarity(self._wrongs[wrong])
 
-    def candidates(self) -> list[tuple[Solution, Solution]]:
-        """Return the pairs of different learners that share most, weighed by rarity; of two learners a few.
-
-        Behind MAX_CANDIDATES come MAX_JOINING more that join learners whom no pair that shares more has joined: the
-        pairs of a ring would else take the places of everybody.
-        """
-        best = self._best_few(*self._sum_shared())
-        groups, many = Groups(), len(self.solutions)
-        joining = [key for key in best[:MAX_RANKED] if groups.join(*self._learners[[key // many, key % many]].tolist())]
-        chosen = dict.fromkeys(best[:MAX_CANDIDATES])
-        chosen |= dict.fromkeys([key for key in joining if key not in chosen][:MAX_JOINING])
-        self.candidates_left = len(best) - len(chosen)
-        return [(self.solutions[key // many], self.solutions[key % many]) for key in chosen]
-
-    def _best_few(self, keys: Ints, sums: npt.NDArray[np.float64]) -> list[int]:
-        """Return the pairs of solutions, those first that share most, and of two learners at most MAX_OF_TWO."""
-        first, second = self._learners[keys // len(self.solutions)], self._learners[keys % len(self.solutions)]
-        of_two = np.minimum(first, second) * self.size + np.maximum(first, second)
-        order = np.lexsort((-sums, of_two))
-        starts = np.flatnonzero(np.diff(of_two[order], prepend=-1))
-        rank = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-        few = np.sort(order[rank < MAX_OF_TWO])
-        ranked: list[int] = keys[few[np.argsort(-sums[few], kind="stable")]].tolist()
-        return ranked
-
-    def _sum_shared(self) -> tuple[Ints, npt.NDArray[np.float64]]:
-        """Return each pair of solutions of different learners, as one number, and how much it shares."""
+    def shared_pairs(self) -> tuple[Ints, Ints, Ints, npt.NDArray[np.float64]]:
+        """Return the pairs of solutions of different learners that share prints: how many, and how rare in all."""
         first, second, weights = self._shared_prints()
-        differ = self._learners[first] != self._learners[second]
+        differ = self.learners[first] != self.learners[second]
         first, second, weights = first[differ], second[differ], weights[differ]
         many = len(self.solutions)
         keys, inverse = np.unique(np.minimum(first, second) * many + np.maximum(first, second), return_inverse=True)
+        counts = np.bincount(inverse, minlength=len(keys)).astype(np.int64)
         sums = np.bincount(inverse, weights=weights, minlength=len(keys)).astype(np.float64)
-        return keys.astype(np.int64), sums
+        return *np.divmod(keys.astype(np.int64), many), counts, sums
+
+    @cached_property
+    def own_prints(self) -> Ints:
+        """How many prints of each solution are neither common nor in the course."""
+        rare = self._counts[np.searchsorted(self._hashes, self._prints)] <= self.limit
+        return np.bincount(self._owners[rare], minlength=len(self.solutions)).astype(np.int64)
 
     def _uncommon(self, corpus: CourseCorpus) -> tuple[Ints, Ints]:
         """Return every print that is not in the course, once a solution, sorted, and the indices of the solutions."""
@@ -120,7 +98,7 @@ class ClassIndex:
 
     def _count_prints(self) -> tuple[Ints, Ints]:
         """Return each print, sorted, and how many learners have it."""
-        hashes = _distinct((self._prints << 24) | self._learners[self._owners]) >> 24
+        hashes = _distinct((self._prints << 24) | self.learners[self._owners]) >> 24
         starts = np.flatnonzero(np.diff(hashes, prepend=-1))
         return hashes[starts], np.diff(starts, append=len(hashes))
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from grader.model import MAX_PAIRS, Course
 from grader.model.groups import Groups
-from grader.similarity.class_index import MAX_CANDIDATES, ClassIndex
+from grader.similarity.candidates import MAX_CANDIDATES, MAX_FURTHER, MIN_WORTH, Candidates
+from grader.similarity.class_index import ClassIndex
 from grader.similarity.course_corpus import CourseCorpus, read_corpus
 from grader.similarity.evidence import Evidence, compare
 from grader.similarity.solution import Solution, make_solution
@@ -75,24 +76,53 @@ def strongest_pairs(lessons: Iterable[Compared]) -> list[dict[str, Any]]:
 
 
 def _compare_lesson(compared: Compared, solutions: list[Solution], corpus: CourseCorpus, until: float) -> None:
-    """Add pairs until a time, those first that share most; of two learners' attempts only the strongest pair.
+    """Add pairs until a time, those first that may be the strongest; of two learners' attempts only the strongest one.
 
-    It is not complete either where the last of those that share most is worth a look, and there were more.
+    It is not complete either where the last of those that were chosen is worth a look, and there were more.
     """
     if time.monotonic() > until:
         return
     index = ClassIndex(solutions, corpus)
-    best = compared.pairs
+    candidates = Candidates(index)
     is_last_one = False
-    for number, (first, second) in enumerate(index.candidates(), 1):
+    for number, pair in enumerate(candidates.chosen, 1):
         if time.monotonic() > until:
             return
-        evidence = compare(first, second, index)
-        learners = (min(first.learner, second.learner), max(first.learner, second.learner))
-        if evidence and evidence.strength >= max(1.0, best.get(learners, (0.0,))[0]):
-            best[learners] = evidence.strength, _pair(compared.lesson, first, second, evidence)
-            is_last_one |= number == MAX_CANDIDATES
-    compared.complete = not (is_last_one and index.candidates_left)
+        is_last_one |= _add_pair(compared, *pair, index) and number == MAX_CANDIDATES
+    compared.complete = _compare_further(compared, candidates, index, until) and not (is_last_one and candidates.left)
+
+
+def _compare_further(compared: Compared, candidates: Candidates, index: ClassIndex, until: float) -> bool:
+    """Add further pairs of learners of whom none was added; return False if one that may be evidence is left.
+
+    Who has many attempts could else hide the one that was copied behind those that share a little less than it takes.
+    """
+    tried = 0
+    for pair, worth in candidates.further:
+        if _learners(*pair) in compared.pairs:
+            continue
+        if time.monotonic() > until:
+            return False
+        if tried < MAX_FURTHER:
+            tried += 1
+            _add_pair(compared, *pair, index)
+        elif worth >= MIN_WORTH:
+            return False
+    return True
+
+
+def _add_pair(compared: Compared, first: Solution, second: Solution, index: ClassIndex) -> bool:
+    """Add a pair that is worth a look, and stronger than another one of its learners; return False for others."""
+    evidence = compare(first, second, index)
+    learners = _learners(first, second)
+    if evidence is None or evidence.strength < max(1.0, compared.pairs.get(learners, (0.0,))[0]):
+        return False
+    compared.pairs[learners] = evidence.strength, _pair(compared.lesson, first, second, evidence)
+    return True
+
+
+def _learners(first: Solution, second: Solution) -> tuple[str, str]:
+    return min(first.learner, second.learner), max(first.learner, second.learner)
 
 
 def _pair(lesson: str, first: Solution, second: Solution, evidence: Evidence) -> dict[str, Any]:

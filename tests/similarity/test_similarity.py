@@ -428,6 +428,44 @@ def test_two_with_many_attempts_hide_no_other_pair() -> None:
     assert compared[0].pairs.keys() == {("a", "b"), ("evan", "eve")} and compared[0].complete
 
 
+def decoys_and_a_copy(attempts: int, shared: int, own: int, more: int) -> list[Item]:
+    """Two who copied 30 lines, beside *more* of their own, and share less of their other *attempts* than it takes."""
+    lesson = LESSONS[0]
+    both = [
+        (f"{who}@{n}", who, random_code(shared, 7) + random_code(own, 1000 + 2 * n + place))
+        for n in range(1, attempts)
+        for place, who in enumerate(("eve", "evan"))
+    ]
+    both += [
+        (f"{who}@0", who, random_code(30, 1) + random_code(more, place)) for place, who in ((5, "eve"), (6, "evan"))
+    ]
+    alone = [(who, who, f"def {who}(): pass\n") for who in (f"own_{one}" for one in range(80))]
+    return [(id, who, {"lessons": {}}, {lesson: printed(lesson, text)}) for id, who, text in (*both, *alone)]
+
+
+@pytest.mark.parametrize(
+    ("attempts", "shared", "own", "more"), [(3, 100, 480, 0), (6, 150, 360, 37)], ids=["a sixth", "nearly enough"]
+)
+def test_a_copy_is_found_behind_attempts_that_share_more_but_too_small_a_part(
+    attempts: int, shared: int, own: int, more: int
+) -> None:
+    """The other attempts of two learners, long files with much that is the same, are no evidence, and hide none."""
+    (compared,) = compare_lessons(course(), decoys_and_a_copy(attempts, shared, own, more))
+
+    (pair,) = [pair for _, pair in compared.pairs.values()]
+    assert {pair["first"], pair["second"]} == {"eve@0", "evan@0"} and compared.complete
+
+
+def test_where_not_all_pairs_of_two_learners_that_may_be_alike_are_compared_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who hides a copy behind a hundred pairs that nearly are evidence is not found, but it is known."""
+    monkeypatch.setattr(pairs, "MAX_FURTHER", 5)
+    (compared,) = compare_lessons(course(), decoys_and_a_copy(6, 150, 360, 37))
+
+    assert not compared.pairs and not compared.complete
+
+
 def test_where_too_many_are_alike_to_compare_all_it_is_told() -> None:
     """Five rings of twelve have 330 pairs; who shares less beside them is found all the same."""
     lesson = LESSONS[0]
