@@ -26,10 +26,10 @@ from grader.intake.formats.zip_member import ArchiveError, bytes_read, is_own, r
 from grader.intake.learner import Entry, Learner, printable, shorten
 from grader.intake.limits import (
     LIBRARY_FOLDERS,
-    MAX_ENTRIES,
     MAX_FILES,
     MAX_HAND_IN_BYTES,
     MAX_UNPACKED_BYTES,
+    Looked,
     in_reading_order,
     is_archive,
     is_artefact,
@@ -250,11 +250,13 @@ def _read_folder(path: Path, inside: str, hand_in: HandIn) -> None:
             _read_one(file, "", name, hand_in)
         return
     members = in_reading_order(open_class(path).below(inside), str, lambda one: _size(path, one))
-    for number, member in enumerate(members):
-        if number >= MAX_ENTRIES:
-            hand_in.note(f"Only the first {MAX_ENTRIES} files were looked at.")
-            return
+    looked = Looked()
+    for member in members:
         name = member[len(inside) :]
+        looked.add(name)
+        if looked.full:
+            hand_in.note(f"Only the first {looked.full} were looked at.")
+            return
         if is_read(name):
             _read_one(path, member, name, hand_in)
 
@@ -320,19 +322,20 @@ def _read_inner(name: str, content: bytes, hand_in: HandIn) -> None:
 def _walk(folder: Path, hand_in: HandIn) -> Iterator[tuple[Path, str]]:
     """Yield the files to read, folders near the top first: if there is too much, what lies deep is left out."""
     waiting = deque([(folder, "")])
-    seen = 0
+    looked = Looked()
     while waiting:
         current, prefix = waiting.popleft()
         for entry in _scan(current, prefix, hand_in):
-            seen += 1
-            if seen > MAX_ENTRIES:
-                hand_in.note(f"Only the first {MAX_ENTRIES} files and folders were looked at.")
-                return
             name = prefix + entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            looked.add(name, is_folder)
+            if looked.full:
+                hand_in.note(f"Only the first {looked.full} and folders were looked at.")
+                return
             if entry.is_symlink():
                 if is_source(name):
                     hand_in.note(f"{name} was left out: it is a link.")
-            elif entry.is_dir(follow_symlinks=False):
+            elif is_folder:
                 waiting.append((Path(entry.path), f"{name}/"))
             elif is_read(name):
                 yield Path(entry.path), name

@@ -23,7 +23,8 @@ KINDS = {
 }
 NOISE_NAMES = frozenset({"__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini"})
 LIBRARY_FOLDERS = frozenset({"site-packages", "venv", "env", "node_modules"})  # not the learner's work
-MAX_ENTRIES = 20_000  # looked at in one hand-in
+MAX_ENTRIES = 20_000  # folders, and files of a kind that is read, looked at in one hand-in
+MAX_NAMES = 200_000  # of all kinds, as of the pictures that a network is trained with
 MAX_FILES = 500  # kept of one hand-in
 MAX_HAND_IN_BYTES = 64 << 20  # kept of one hand-in
 MAX_EARLY_WEIGHTS = 4  # read before archives, which may hold sources: of all that is kept they take half
@@ -111,6 +112,23 @@ def is_read(name: str) -> bool:
 def plain_name(path: str) -> str:
     """Return the path of a file without the .txt behind its own suffix: softmax.py.txt is softmax.py."""
     return path[: -len(TEXT)] if is_source(path) and path.lower().endswith(TEXT) else path
+
+
+class Looked:
+    """Counts what is looked at of a hand-in: what is never read takes little time, but not none."""
+
+    def __init__(self) -> None:
+        self.full = ""  # why no more is looked at, once there is too much
+        self._entries = self._names = 0
+
+    def add(self, name: str, is_folder: bool = False) -> None:
+        """Count a file or folder."""
+        self._names += 1
+        self._entries += is_folder or is_read(name)
+        if self._entries > MAX_ENTRIES:
+            self.full = f"{MAX_ENTRIES} files"
+        elif self._names > MAX_NAMES:
+            self.full = f"{MAX_NAMES} files of any kind"
 
 
 def suffix_of(name: str) -> str:

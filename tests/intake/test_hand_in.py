@@ -10,6 +10,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
+from pathlib import PureWindowsPath
 from random import Random
 
 import pytest
@@ -22,6 +23,7 @@ from grader.errors import SubmissionError
 from grader.files import file_name
 from grader.intake import limits
 from grader.intake.discover import discover
+from grader.intake.formats import zip_member
 from grader.intake.hand_in import HandIn, _read_archive, read_hand_in
 from grader.intake.learner import printable
 from grader.intake.match_lessons import LessonMatcher
@@ -213,6 +215,33 @@ def test_names_in_an_archive_lead_nowhere(folder):
 
 
 @pytest.mark.parametrize("made", ["zip", "tar", "class"])
+@pytest.mark.parametrize("name", ["HW1: attention", "2026-11-20 12:30:05", "A: sums"])
+def test_a_folder_with_a_colon_in_its_name_is_read(folder, made, name):
+    """Other systems than Windows allow it; what leads out is a drive, of which the name is one letter."""
+    files = {f"{name}/ann/moving_average.py": SUMS, "C:/moving_average.py": "x = 1", "C:": "x = 1"}
+    if made == "class":
+        found = discover(make_zip(folder / "class.zip", {f"ann/{one}": text for one, text in files.items()} | files))
+        assert f"{name}/ann/moving_average.py" in read_hand_in(found.learners[-1]).files
+        assert "C:/moving_average.py (its name leads out" in found.notes[0]
+        return
+    path = (make_tar if made == "tar" else make_zip)(folder / f"eve.{made}", files)
+    hand_in = read_hand_in(learner_of(path, made))
+
+    assert list(hand_in.files) == [f"{name}/ann/moving_average.py"]
+    assert hand_in.notes == ["C:/moving_average.py was left out: its name leads out of the archive."]
+
+
+@pytest.mark.parametrize("first", ["C:", "C:hw", "A: sums"])
+def test_on_windows_whatever_begins_as_a_drive_leads_out(monkeypatch, first):
+    """There a folder joined with such a name is another drive's; below a folder it is none."""
+    monkeypatch.setattr(zip_member, "ON_WINDOWS", True)
+
+    assert PureWindowsPath("here", f"{first}/x.py").parts[0] != "here"
+    assert zip_member.why_refused(f"{first}/x.py") and not zip_member.why_refused(f"a/{first}/x.py")
+    assert not zip_member.why_refused("HW1: attention/x.py")
+
+
+@pytest.mark.parametrize("made", ["zip", "tar", "class"])
 def test_an_empty_part_of_a_name_is_none(folder, made):
     """Some programs join names with one slash too many; a letter of a Japanese folder may end in a backslash's byte."""
     names = [
@@ -346,6 +375,27 @@ def test_a_hundred_thousand_members_are_too_many(folder, make, name, kind):
 
     assert "more than 20000 files" in read_hand_in(learner_of(eve, kind)).problem
     assert list(read_hand_in(learner_of(ann, kind)).files) == ["a.py"]
+
+
+@pytest.mark.parametrize("made", ["zip", "tar", "class", "folder"])
+def test_pictures_that_are_never_read_leave_room_for_the_file_behind_them(folder, monkeypatch, made):
+    """Thousands of files that a network is trained with count for less than what is read, but not for nothing."""
+    monkeypatch.setattr(limits, "MAX_ENTRIES", 50)
+    files = {f"ann/data/{n:03}.png": "x" for n in range(200)} | {"ann/zz/moving_average.py": SUMS}
+    if made == "folder":
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        learner = learner_of(folder / "ann", "folder")
+    elif made == "class":
+        learner = discover(make_zip(folder / "all.zip", files | {"bob/x.py": "x = 1"})).learners[0]
+    else:
+        learner = learner_of((make_tar if made == "tar" else make_zip)(folder / f"ann.{made}", files), made)
+
+    assert [path.rpartition("/")[2] for path in read_hand_in(learner).files] == ["moving_average.py"]
+    monkeypatch.setattr(limits, "MAX_NAMES", 150)
+    hand_in = read_hand_in(learner)
+    assert not hand_in.files and "150 files of any kind" in hand_in.problem + "".join(hand_in.notes)
 
 
 def test_a_list_of_members_is_not_read_whatever_its_length(folder):

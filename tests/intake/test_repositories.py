@@ -369,6 +369,19 @@ def test_git_is_given_a_limited_time(repository, monkeypatch):
     assert "takes longer than" in read(repository).problem
 
 
+def test_files_that_are_never_read_leave_room_for_those_behind_them(repository, monkeypatch):
+    """Pictures in a folder that git lists first keep out no source."""
+    monkeypatch.setattr("grader.intake.limits.MAX_ENTRIES", 20)
+    (repository / "data").mkdir()
+    for number in range(50):
+        (repository / "data" / f"{number}.png").write_text("x")
+    (repository / "zz.py").write_text("x = 1")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-m", "pictures")
+
+    assert "zz.py" in read(repository).files
+
+
 def test_a_bomb_of_folders_is_left_early(repository):
     """Forty objects that stand for a million million empty folders are looked at only so far as files are."""
     tree = git(repository, "hash-object", "-t", "tree", "-w", "--stdin")

@@ -15,9 +15,9 @@ from grader.intake.formats.git import DAMAGED, Git, GitError, Listing
 from grader.intake.formats.zip_member import Note, is_own, why_refused
 from grader.intake.learner import Entry
 from grader.intake.limits import (
-    MAX_ENTRIES,
     MAX_FILES,
     MAX_NOTEBOOK_BYTES,
+    Looked,
     is_archive,
     is_artefact,
     is_source,
@@ -168,9 +168,11 @@ def _shown(date: int) -> str:
 
 def _select_files(git: Git, commit: str, note: Note) -> Iterator[Listing]:
     """Yield the files to read; notes say which others a learner may have meant."""
-    for seen, file in enumerate(git.tree(commit)):
-        if seen >= MAX_ENTRIES:
-            note(f"Only the first {MAX_ENTRIES} files were looked at.")
+    looked = Looked()
+    for file in git.tree(commit):
+        looked.add(file.path, file.kind == "tree")
+        if looked.full:
+            note(f"Only the first {looked.full} were looked at.")
             return
         if file.kind == "tree":  # counted: a few objects can be millions of folders without a file
             continue

@@ -27,8 +27,8 @@ from grader.intake.formats.zip_member import (
 )
 from grader.intake.limits import (
     MAX_ARCHIVE_BYTES,
-    MAX_ENTRIES,
     MAX_HAND_IN_BYTES,
+    Looked,
     in_reading_order,
     is_archive,
     is_read,
@@ -151,13 +151,14 @@ class _Stream:
 def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     heap: list[_Droppable] = []
-    bytes_left, seen = MAX_HAND_IN_BYTES, 0
+    bytes_left, looked = MAX_HAND_IN_BYTES, Looked()
     for member in _members(stream):
         path = "/".join(parts_of(member.name))
         own = is_own(path)
-        seen += own
-        if seen > MAX_ENTRIES:
-            raise ArchiveError(f"The archive holds more than {MAX_ENTRIES} files.")
+        if own:
+            looked.add(path)
+        if looked.full:
+            raise ArchiveError(f"The archive holds more than {looked.full}.")
         wanted = own and is_read(path) and _is_readable(member, note)
         if own and not path and member.type in FILES:
             note(NAMELESS)

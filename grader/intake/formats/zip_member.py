@@ -6,6 +6,7 @@ member and of the list of members is bounded whatever size they claim, so a zip 
 
 from __future__ import annotations
 
+import os
 import stat
 import struct
 import zipfile
@@ -15,8 +16,8 @@ from typing import BinaryIO, TypeVar
 
 from grader.intake.limits import (
     LIBRARY_FOLDERS,
-    MAX_ENTRIES,
     MAX_HAND_IN_BYTES,
+    Looked,
     in_reading_order,
     is_noise,
     is_read,
@@ -41,6 +42,7 @@ DAMAGED = (
     RuntimeError,
 )
 
+ON_WINDOWS = os.name == "nt"
 BYTES_A_MEMBER = 1 << 10  # listing a member takes as long as passing over so many of a .tar.gz ...
 SLOWER_THAN_TAR = 2  # ... and unpacking a byte as long as passing over two
 NAMELESS = "A file of the archive was left out: it has no name."
@@ -61,8 +63,11 @@ def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
     members = list_members(file, MAX_LEARNER_DIRECTORY_BYTES)
     spend(len(members) * BYTES_A_MEMBER)
     own = [(name, info) for name, info in members if is_own(name)]
-    if len(own) > MAX_ENTRIES:
-        raise ArchiveError(f"The archive holds more than {MAX_ENTRIES} files.")
+    looked = Looked()
+    for name, _ in own:
+        looked.add(name)
+    if looked.full:
+        raise ArchiveError(f"The archive holds more than {looked.full}.")
     wanted = [(name, info) for name, info in own if is_read(name)]
     if any(info.flag_bits & ENCRYPTED for _, info in wanted):
         raise ArchiveError("The archive is encrypted: it has to be handed in without a password.")
@@ -150,9 +155,17 @@ def why_refused(name: str) -> str:
     parts = parts_of(name.removesuffix("/"))
     if not any(parts):
         return "it has no name"
-    if ":" in parts[0] or "\0" in name or any(part in ("", "..") for part in parts):
+    if _is_drive(parts[0]) or "\0" in name or any(part in ("", "..") for part in parts):
         return "its name leads out of the archive"
     return why_too_long(name)
+
+
+def _is_drive(part: str) -> bool:
+    """Return True for what a name begins with that leads to a drive: "C:" alone, and on Windows what "C:hw" does.
+
+    Elsewhere a folder may be called "A: sums".
+    """
+    return part[1:2] == ":" and (ON_WINDOWS or len(part) == 2)
 
 
 def is_own(name: str) -> bool:
