@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -15,7 +16,7 @@ from grader.batch.settings import Settings
 from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError
 from grader.intake.hand_in import HandIn, read_hand_in
-from grader.intake.learner import Learner, printable
+from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import is_artefact
 from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, find_artefact, match_attempts
 from grader.intake.notebook.join_cells import without_frame
@@ -26,7 +27,7 @@ from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
 from grader.model.picture import Picture, pack_pictures
 from grader.record import HandedIn
 from grader.similarity import fingerprint
-from grader.submission import artefact_path, read_submission
+from grader.submission import ARTEFACT_SUFFIX, artefact_path, read_submission
 
 MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
 NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of a lesson."
@@ -80,7 +81,8 @@ class LearnerGrader:
         if hand_in.problem:
             return [], {}
         folders = [earlier.folder for earlier in learner.earlier]
-        matches = match_attempts(self.judge.course, self.lessons, sources, folders, best=learner.several == "best")
+        best, weights = learner.several == "best", list(filter(is_artefact, hand_in.files))
+        matches = match_attempts(self.judge.course, self.lessons, sources, folders, best=best, weights=weights)
         if not any(found[0].path for found in matches.values()):
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)
@@ -91,15 +93,36 @@ class LearnerGrader:
             if (path := matches[lesson.name][0].path)
         }
         _write_sources(root, sources, hand_in)
-        for lesson in self.lessons:
-            if lesson.kind == "capstone":
-                _write_artefacts(root, lesson, matches[lesson.name], folders, hand_in)
         labels = _PathLabels(root, learner)
-        return [
-            (self._read_lesson(lesson, one, root, labels), one.folder if one.path else None)
-            for lesson in self.lessons
-            for one in matches[lesson.name]
-        ], prints
+        found: list[Found] = []
+        for lesson in self.lessons:
+            for one in matches[lesson.name]:
+                if lesson.kind == "capstone" and one.path:
+                    self._write_artefact(root, lesson, one, folders, hand_in)
+                found.append((self._read_lesson(lesson, one, root, labels), one.newest if one.path else None))
+        return found, prints
+
+    def _write_artefact(
+        self, root: Path, lesson: Lesson, match: Match, earlier: Sequence[str], hand_in: HandIn
+    ) -> None:
+        """Write the weights of a lesson beside its file, where `read_submission` finds them; note which they are."""
+        path, folder = find_artefact(lesson, match, hand_in.files, earlier)
+        beside = artefact_path(root / match.path)
+        if path:
+            beside.write_bytes(hand_in.files[path])
+            of = "" if folder == match.folder else f" of {folder[:-1] or 'the newest attempt'}"
+            name = PurePosixPath(path).name
+            which = "" if name.casefold() == beside.name.casefold() else f" {name}"
+            if which or of:
+                hand_in.note(f"{lesson.name}: its weights are{which}{of}.")
+            return
+        with suppress(OSError, ValueError):
+            beside.unlink()  # with which it was judged before
+        known = self.judge.course.lessons
+        others = [one for one in hand_in.files if is_artefact(one) and PurePosixPath(one).stem not in known]
+        if others:
+            shown, called = join_some(others, MAX_NAMES_SHOWN), f"{lesson.name}{ARTEFACT_SUFFIX}"
+            hand_in.note(f"{lesson.name}: its weights are to be called {called}; not taken for them: {shown}.")
 
     def _judge(self, attempts: Sequence[Found], prints: dict[str, Any]) -> tuple[list[LessonResult], dict[str, str]]:
         """Return the result of each lesson, in their order, and the folder of the attempt that it is of.
@@ -227,18 +250,6 @@ def _write_sources(root: Path, sources: Mapping[str, str], hand_in: HandIn) -> N
             target.write_bytes(raw if is_as_it_was else text.encode("utf-8", "replace"))
         except (OSError, ValueError) as error:
             hand_in.note(f"{path} was left out: {getattr(error, 'strerror', None) or error}.")
-
-
-def _write_artefacts(
-    root: Path, lesson: Lesson, matches: Iterable[Match], earlier: Sequence[str], hand_in: HandIn
-) -> None:
-    """Write the weights of a lesson beside its files, where `read_submission` finds them."""
-    for match in matches:
-        path, folder = find_artefact(lesson, match, hand_in.files, earlier) if match.path else ("", "")
-        if path:
-            artefact_path(root / match.path).write_bytes(hand_in.files[path])
-        if folder != match.folder:
-            hand_in.note(f"{lesson.name}: its weights are of {folder[:-1]}.")
 
 
 def _times_of(learner: Learner, hand_in: HandIn, folders: Mapping[str, str]) -> tuple[HandedIn, dict[str, HandedIn]]:

@@ -160,12 +160,14 @@ def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
             _read_parts(learner.entries, hand_in)
     with hand_in.takes_the_blame(learner.source):
         _add_written(hand_in)
+    has_weights = False
     if all(map(is_artefact, hand_in.files)) and not hand_in.problem:
+        has_weights = bool(hand_in.files)
         with hand_in.takes_the_blame(learner.source):
             hand_in.problem = explain_unreadable(learner, hand_in.notes)
     _keep_apart(hand_in, tuple(earlier.folder for earlier in learner.earlier))
     for earlier in learner.earlier:
-        _add_earlier(earlier, hand_in)
+        _add_earlier(earlier, hand_in, has_weights)
     return hand_in
 
 
@@ -200,8 +202,11 @@ def _keep_apart(hand_in: HandIn, folders: tuple[str, ...]) -> None:
         hand_in.files[f"{NEWEST}{path}"] = hand_in.files.pop(path)
 
 
-def _add_earlier(learner: Learner, hand_in: HandIn) -> None:
-    """Add the files of an earlier attempt, in a folder of its own; a newer one that cannot be read is told of."""
+def _add_earlier(learner: Learner, hand_in: HandIn, has_weights: bool) -> None:
+    """Add the files of an earlier attempt, in a folder of its own; a newer one that cannot be read is told of.
+
+    *has_weights* says that the newest one holds weights, and nothing else; they go with an earlier source.
+    """
     earlier = read_hand_in(learner, HandIn(bytes_left=hand_in.bytes_left, unpacked_left=hand_in.unpacked_left))
     hand_in.unpacked_left = earlier.unpacked_left
     with hand_in.takes_the_blame(learner.source):
@@ -209,9 +214,10 @@ def _add_earlier(learner: Learner, hand_in: HandIn) -> None:
             hand_in.keep(learner.folder + path, content)
     for note in earlier.notes:
         hand_in.note(f"Attempt {learner.attempt}: {note}")
-    if earlier.files and hand_in.problem:
+    if hand_in.problem and not all(map(is_artefact, earlier.files)):
         problem, hand_in.problem = hand_in.problem, ""
-        hand_in.note(f"Attempt {learner.attempt}{JUDGED}a newer one was not: {problem}")
+        why = "the newest one holds weights alone" if has_weights else f"a newer one was not: {problem}"
+        hand_in.note(f"Attempt {learner.attempt}{JUDGED}{why.removesuffix('.')}.")
 
 
 def reason_of(error: Exception) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -32,26 +32,40 @@ _COPY = re.compile(
 class Match(NamedTuple):
     """The file of a lesson, with a note for readers of the results; the path is empty if there is none.
 
-    `folder` is the one that the attempt's files lie in.
+    `folder` is the one that the attempt's files lie in, and `weights` that of a newer attempt, which has the lesson's
+    weights without its file; None if there is none.
     """
 
     path: str = ""
     note: str = ""
     folder: str = ""
+    weights: str | None = None
+
+    @property
+    def newest(self) -> str:
+        """The folder of the newest attempt of which there is something in it."""
+        return self.folder if self.weights is None else self.weights
 
 
 def match_attempts(
-    course: Course, lessons: Sequence[Lesson], sources: Mapping[str, str], earlier: Sequence[str], *, best: bool
+    course: Course,
+    lessons: Sequence[Lesson],
+    sources: Mapping[str, str],
+    earlier: Sequence[str],
+    *,
+    best: bool,
+    weights: Collection[str] = (),
 ) -> dict[str, list[Match]]:
     """Return what is to be judged of each lesson: its file in the newest attempt that has one, or with `best` each.
 
-    *earlier* are the folders of earlier attempts, newest first; all other files are the newest attempt's.
+    *earlier* are the folders of earlier attempts, newest first; all other files are the newest attempt's. *weights* are
+    the paths of files of weights: those of an attempt without a file of their lesson go with that of the one before.
     """
     matchers = []
     for folder in ("", *earlier):
         own = {path[len(folder) :]: sources[path] for path in _paths_of(folder, sources, earlier)}
         matchers.append((folder, LessonMatcher(course, own, only_lesson=len(lessons) == 1)))
-    return {lesson.name: _match_attempts(lesson, matchers, best) for lesson in lessons}
+    return {lesson.name: list(_match_attempts(lesson, matchers, best, weights)) or [Match()] for lesson in lessons}
 
 
 def _paths_of(folder: str, paths: Iterable[str], earlier: Sequence[str]) -> list[str]:
@@ -60,33 +74,52 @@ def _paths_of(folder: str, paths: Iterable[str], earlier: Sequence[str]) -> list
     return [path for path in paths if path.startswith(folder) and not path.startswith(others)]
 
 
-def _match_attempts(lesson: Lesson, matchers: Sequence[tuple[str, LessonMatcher]], best: bool) -> list[Match]:
-    found: list[Match] = []
+def _match_attempts(
+    lesson: Lesson, matchers: Sequence[tuple[str, LessonMatcher]], best: bool, weights: Collection[str]
+) -> Iterator[Match]:
+    earlier = [folder for folder, _ in matchers if folder]
+    without: list[str] = []  # newer attempts in which the lesson has no file
     for folder, matcher in matchers:
         path, note = matcher.match(lesson)
         if path and folder:
             note = f"{lesson.name}: this is of {folder[:-1]}. {note}".rstrip()
+        match = Match(folder + path if path else "", note, folder)
+        if path and lesson.kind == "capstone":
+            newer = [one for one in without if _weights_in(one, lesson, match.path, weights, earlier)]
+            yield from (match._replace(weights=one) for one in (newer if best else newer[:1]))
+            if newer and not best:
+                return
         if path or note:
-            found.append(Match(folder + path if path else "", note, folder))
+            yield match
             if not best:
-                break
-    return found or [Match()]
+                return
+            without = []
+        else:
+            without.append(folder)
 
 
 def find_artefact(lesson: Lesson, match: Match, files: Collection[str], earlier: Sequence[str]) -> tuple[str, str]:
     """Return the path of the weights that belong to a lesson's file, and the folder of their attempt; empty if none do.
 
-    They have its name, and lie beside it, else anywhere in the same attempt, else in the newest attempt before it;
-    *earlier* are the folders of earlier attempts, newest first.
+    They have its name, or that of a copy, and lie beside it, else anywhere in the same attempt, else in the newest one
+    before it; *earlier* are the folders of earlier attempts, newest first.
     """
-    own = PurePosixPath(match.path).with_suffix(ARTEFACT_SUFFIX).as_posix()
-    names = {lesson.name, *lesson.aliases, _stem(match.path)}
-    named = [path for path in files if is_artefact(path) and _stem(path) in names]
     folders = ["", *earlier]
-    for folder in folders[folders.index(match.folder) :]:
-        if there := _paths_of(folder, named, earlier):
+    for folder in folders[folders.index(match.newest) :]:
+        if there := _weights_in(folder, lesson, match.path, files, earlier):
+            own = PurePosixPath(match.path).with_suffix(ARTEFACT_SUFFIX).as_posix()
             return own if own in there else min(there, key=len), folder
     return "", ""
+
+
+def _weights_in(
+    folder: str, lesson: Lesson, path: str, files: Collection[str], earlier: Sequence[str]
+) -> Collection[str]:
+    """Return the weights of an attempt that are called as the lesson is, or its file; else the only copy of such."""
+    names = {lesson.name, *lesson.aliases, _stem(path)}
+    there = _paths_of(folder, filter(is_artefact, files), earlier)
+    copies = [one for one in there if _stem(_COPY.sub("", _bare(one))) in names]
+    return [one for one in there if _stem(one) in names] or (copies if len(copies) == 1 else [])
 
 
 class LessonMatcher:

@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner
+from support.course_files import ROOT
 from support.hand_ins import ANSWERS, TINY, write
 
 from grader.cli.grader.group import grader
@@ -57,6 +58,29 @@ def test_a_later_attempt_of_which_nothing_counts_is_not_late(tmp_path, attempts,
     ann = grade(tmp_path / "in", tmp_path / "out", "--attempts", attempts, **files)
 
     assert (ann["when"] < 1_795_300_000) == is_early
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attempts", ["merge", "best"])
+def test_weights_that_come_later_are_taken_and_have_their_own_time(tmp_path, attempts):
+    """Training goes on for a day after the file is handed in: the lesson is judged with both, and is as late."""
+    solved = {suffix: (ROOT / f"solutions/models/tiny_gpt.{suffix}").read_bytes() for suffix in ("py", "safetensors")}
+    old = solved["safetensors"][:-4000] + bytes(4000)
+    (tmp_path / "in").mkdir()
+    for number, when, suffix, content in (
+        (2, EARLY, "py", solved["py"]),
+        (2, EARLY, "safetensors", old),
+        (3, LATE, "safetensors", solved["safetensors"]),
+    ):
+        (tmp_path / "in" / f"1-{number} - Ann - {when} - tiny_gpt.{suffix}").write_bytes(content)
+    named = ("run", tmp_path / "in", "--names", "brightspace", "--lessons", "tiny_gpt", "--course", ROOT)
+    words = (*named, "--out", tmp_path / "out", "--jobs", 1, "--attempts", attempts)
+    done = CliRunner().invoke(grader, [*map(str, words)])
+    assert done.exit_code == 0, done.output
+    (ann,) = json.loads((tmp_path / "out/results.json").read_text())["submissions"]
+
+    assert ann["lessons"]["tiny_gpt"]["score"] == 10.0 and ann["when"] > 1_795_300_000
+    assert "tiny_gpt: its weights are of the newest attempt." in ann["notes"]
 
 
 def test_a_folder_that_is_called_as_an_earlier_attempt_is_none(tmp_path):
