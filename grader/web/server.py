@@ -26,7 +26,8 @@ from grader.web.site import Site
 ADDRESS = "127.0.0.1"
 SECONDS_TO_END = 2
 FIRST_PORT, PORTS = 20_000, 10_000  # below those that systems give to outgoing connections
-MAX_HEAD_BYTES = 16 << 10  # of a request
+MAX_HEAD_BYTES = 64 << 10  # of a request; many servers on this machine give the browser cookies that come here, too
+TOO_LONG = "This browser sends too many cookies to 127.0.0.1: delete some, or open the page in a private window."
 HEAD_ENDS = re.compile(rb"\n\r?\n")
 UNFIT = re.compile(rb"[\0\v\f]|\r(?!\n)")  # for a head; h11 refuses each, behind n blanks in n * n steps
 MAX_CONNECTIONS = 128  # open at once, four for each page that follows a lesson; a process may often have 1024 files
@@ -39,20 +40,22 @@ class _Requests(h11.Connection):
     dear to take apart is refused before.
     """
 
-    chunked = False
+    chunked = is_too_long = False
+    searched = 0  # bytes of half a head: who sends one byte after the other has each searched once
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        if self.their_state is h11.IDLE and _is_dear(self.trailing_data[0]):
+        if self.their_state is h11.IDLE and self._is_dear(self.trailing_data[0]):
             raise h11.RemoteProtocolError("this is no head of a request")
         event = h11.NEED_DATA if self.chunked else super().next_event()
         self.chunked |= isinstance(event, h11.Request) and b"transfer-encoding" in dict(event.headers)
         return event
 
-
-def _is_dear(waiting: bytes) -> bool:
-    """Return True if a head has come that is long, or holds a sign that none may; of half a head h11 takes no more."""
-    ends = HEAD_ENDS.search(waiting)
-    return ends is not None and (ends.end() > MAX_HEAD_BYTES or bool(UNFIT.search(waiting, 0, ends.end())))
+    def _is_dear(self, waiting: bytes) -> bool:
+        """Return True if a head has come that is long, or half of one, or that holds a sign that none may."""
+        ends = HEAD_ENDS.search(waiting, self.searched)
+        self.searched = 0 if ends else max(0, len(waiting) - 2)
+        self.is_too_long = (ends.end() if ends else len(waiting)) > MAX_HEAD_BYTES
+        return self.is_too_long or (ends is not None and bool(UNFIT.search(waiting, 0, ends.end())))
 
 
 class _BoundedProtocol(H11Protocol):
@@ -68,13 +71,18 @@ class _BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.number, self.app_state = next(self.numbers), {"connection": self}
-        self.conn = _Requests(h11.SERVER)
+        self.conn = _Requests(h11.SERVER, MAX_HEAD_BYTES)
         if len(self.connections) > MAX_CONNECTIONS:
             others: set[Any] = self.connections - {self}
             idle = [one for one in others if not one.has_key or one.cycle.response_complete]
             oldest = min(idle, key=lambda one: (one.has_key, one.number), default=self)
             self.connections.discard(oldest)  # now: what is aborted is lost later, and many may come at once
             oldest.transport.abort()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no request, and say why one of a browser is none."""
+        is_too_long = isinstance(self.conn, _Requests) and self.conn.is_too_long
+        super().send_400_response(TOO_LONG if is_too_long else msg)
 
 
 def usual_port(workspace: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from contextlib import nullcontext
 from urllib.parse import quote
 
 import h11
@@ -11,7 +12,7 @@ import pytest
 from support.browser import SECONDS, Visitor, make_server
 from support.learn_command import start_workspace
 
-from grader.web.server import WebServer, _Requests
+from grader.web.server import MAX_HEAD_BYTES, WebServer, _Requests
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +55,29 @@ def test_blanks_before_what_no_head_may_hold_are_not_counted_over_and_over(
 
 
 def test_a_head_that_is_longer_than_any_browser_s_is_refused(server: WebServer, visitor: Visitor) -> None:
-    """Also from who has the key; one with many cookies of other servers on this machine is none."""
-    assert visitor.ask("GET", "/", headers={"Cookie": f"a={'x' * 9_000}; {visitor.cookie}; b=1"}).status == 200
-    assert visitor.ask("GET", "/", headers={"Cookie": f"a={'x' * 17_000}; {visitor.cookie}"}).status == 400
+    """Also from who has the key, and in words; one with many cookies of other servers on this machine is none."""
+    for length in (9_000, 17_000, LONG):
+        cookies = "; ".join(f"username-127-0-0-1-{8000 + n}={'x' * 170}" for n in range(length // 200))
+        assert visitor.ask("GET", "/", headers={"Cookie": f"{cookies}; {visitor.cookie}; b=1"}).status == 200
+    refused = visitor.ask("GET", "/", headers={"Cookie": f"a={'x' * MAX_HEAD_BYTES}; {visitor.cookie}"})
+    assert refused.status == 400 and b"too many cookies" in refused.body
+
+
+@pytest.mark.parametrize("pieces", [1, 7, 4_000])
+@pytest.mark.parametrize("line", ["a: b\r\n", "\n", "x" * 30_000])
+def test_a_head_may_come_in_pieces_and_is_searched_once(pieces: int, line: str) -> None:
+    """Its end is found wherever it is cut, and what it may not hold; half of one that is long is refused."""
+    good = f"GET / HTTP/1.1\r\nHost: x\r\nX: {'x' * 10_000}\r\n\r\n".encode()
+    bad = good.replace(b"xx\r\n\r\n", b"x\0\r\n\r\n")
+    for text, is_fit in ((good, True), (bad, False), (b"GET / HTTP/1.1\r\nX: " + line.encode() * 70_000, False)):
+        request = _Requests(h11.SERVER, MAX_HEAD_BYTES)
+        event: object = h11.NEED_DATA
+        with nullcontext() if is_fit else pytest.raises(h11.RemoteProtocolError):
+            for start in range(0, len(text), pieces):
+                assert event is h11.NEED_DATA
+                request.receive_data(text[start : start + pieces])
+                event = request.next_event()
+            assert isinstance(event, h11.Request)
 
 
 @pytest.mark.parametrize(
