@@ -60,6 +60,8 @@ COLABS = "# Commented out IPython magic to ensure Python compatibility."
     ("%%bash\nls | wc", "# %%bash\n# ls | wc"),
     ("x = (7\n     % 4)", "x = (7\n     % 4)"),
     ("%%writefile a.py\ndef f(): pass", "# %%writefile a.py\n# def f(): pass"),
+    ("\n    x = 1\n\n    if x:\n        !ls", "\nx = 1\n\nif x:\n    pass  # !ls"),
+    ("  %%time\n  x = 1", "# %%time\nx = 1"),
 ])  # fmt: skip
 def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     """Magics, shell lines and questions are comments, on the lines they had; Python, also what is timed, stays."""
@@ -313,6 +315,15 @@ def test_strings_over_several_lines_keep_their_text():
     )
 
     assert names["g"]() == ("a\n  b\n\nc", "a\n  b\n\nc\n  d", "ef")
+
+
+def test_a_cell_that_is_indented_as_a_whole_is_read_as_it_is_run():
+    """As out of a class or a page: IPython takes the indent away, and defines the function; half of one stays wrong."""
+    names, _ = run("    def f():\n        return 1\n\n    x = 2\n", "\n\tdef g():\n\t\treturn f() + 1")
+
+    assert names["f"]() == 1 and names["g"]() == 2
+    assert converted("    def f():\n        return 1\n")[1] == converted("def f():\n    return 1\n")[1]
+    assert "unexpected indent" in converted("def f(): return 1\n    x = 2\n")[1][0]
 
 
 def test_a_cell_that_is_no_python_says_so_when_its_function_is_called():

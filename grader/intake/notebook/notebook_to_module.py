@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from textwrap import dedent
 from typing import Any
 
 from grader.intake.notebook.join_cells import DEFINITION, as_module
@@ -118,11 +119,18 @@ def _cells(content: dict[str, Any]) -> list[dict[str, Any]]:
 def _code(cell: dict[str, Any]) -> str:
     source = cell.get("source", cell.get("input", ""))
     lines = source if isinstance(source, list) else [source]
-    return "".join(line for line in lines if isinstance(line, str)).replace("\r\n", "\n").replace("\r", "\n")
+    code = "".join(line for line in lines if isinstance(line, str)).replace("\r\n", "\n").replace("\r", "\n")
+    return _dedent(code)
+
+
+def _dedent(code: str) -> str:
+    """Return a cell that is indented as a whole without that, as IPython runs it; any other as it is."""
+    return dedent(code) if code.lstrip("\n")[:1] in (" ", "\t") else code
 
 
 def to_python(code: str) -> str:
     """Return a cell without notebook syntax; a cell that is plain Python stays as it is."""
+    code = _dedent(code)
     if _is_python(code):
         return code
     lines = code.split("\n")
