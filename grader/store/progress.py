@@ -109,10 +109,13 @@ class Store:
         return self.database.read(to_attempt, query, *names, last)[::-1]
 
     def is_passing(self, lesson: str, source_sha256: str) -> bool:
-        """Return True if the last attempt at a lesson was of this source, and passed."""
+        """Return True if the last attempt of this very source passed, whatever was tried of the lesson since.
+
+        An attempt may be of another file: of a notebook's cells, say, while the lesson's own file stays solved.
+        """
         names = self._names(lesson)
-        query = f"SELECT passed AND source_sha256 = ? FROM attempts WHERE {_is_in(names)} ORDER BY id DESC LIMIT 1"
-        return self.database.read(lambda row: row[0], query, source_sha256, *names) == [1]
+        query = f"SELECT passed FROM attempts WHERE {_is_in(names)} AND source_sha256 = ? ORDER BY id DESC LIMIT 1"
+        return self.database.read(lambda row: row[0], query, *names, source_sha256) == [1]
 
     def recent_mistakes(self, limit: int) -> list[tuple[str, str, str, datetime]]:
         """Return the latest mistakes as (lesson, id, says, when), each once, the latest first.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -11,6 +12,7 @@ from subprocess import CompletedProcess
 from support.command_server import run_command
 from support.learn_command import ROOT, environment, learn, start_workspace
 
+from grader.cli.check.keep import source_digest
 from grader.course.load_course import load
 from grader.model import LessonResult
 from grader.store import Store
@@ -122,6 +124,23 @@ def test_a_solved_file_is_a_piece_whatever_a_notebook_holds(tmp_path):
     assert learn("check", "core/causal_mask.ipynb", cwd=work, course=ROOT).returncode == 1
 
     assert "  yours: causal_mask\n" in learn("build", cwd=work, course=ROOT).stdout
+
+
+def test_a_solved_file_is_a_piece_however_often_another_was_tried_since(tmp_path):
+    """Hundreds of tries in a notebook count for nothing, but the file's own last one does."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    source = (ROOT / "solutions/core/causal_mask.py").read_text()
+    (work / "core/causal_mask.py").write_text(source)
+    failed = LessonResult("causal_mask", "graded", 1.0, False, "cpu", 1, 0.1)
+    with Store.open(work / ".selfattend/progress.db") as store:
+        store.record_attempt(replace(failed, passed=True), source_digest(source), datetime.now(UTC))
+        for _ in range(250):
+            store.record_attempt(failed, source_digest("another"), datetime.now(UTC))
+    assert "  yours: causal_mask\n" in learn("build", cwd=work, course=ROOT).stdout
+
+    with Store.open(work / ".selfattend/progress.db") as store:
+        store.record_attempt(failed, source_digest(source), datetime.now(UTC))
+    assert "yours: causal_mask\n" not in learn("build", cwd=work, course=ROOT).stdout
 
 
 def test_without_a_name_it_lists_what_can_be_built_and_what_is_missing(tmp_path):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.check.keep import has_passed, source_digest
+from grader.cli.check.keep import source_digest
 from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.learn.next_step import next_step, show_next
 from grader.cli.lesson_parameters import lesson_argument
@@ -121,7 +121,7 @@ def _read_own(context: CourseContext, piece: Lesson, must_pass: bool) -> dict[st
 
     def read(store: Store) -> None:
         own = read_submission(workspace.exercise_path(piece), piece, context.course, workspace.root)
-        if not must_pass or has_passed(store, piece.name, source_digest(own.source)):
+        if not must_pass or store.is_passing(piece.name, source_digest(own.source)):
             found.append(own)
 
     with suppress(SubmissionError):  # what cannot be read was not solved

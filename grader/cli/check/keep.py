@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.cli.check.notebook_file import as_file
 from grader.cli.check.show_results import CheckRun
@@ -13,11 +12,6 @@ from grader.cli.context import short_path
 from grader.files import read_file
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
-
-if TYPE_CHECKING:
-    from grader.store import Store
-
-RECENT = 200  # attempts at a lesson among which a source is looked for; each is read whole
 
 
 def store_attempt(run: CheckRun, submission: Submission, result: LessonResult) -> None:
@@ -66,20 +60,9 @@ def find_passing(run: CheckRun, submission: Submission) -> frozenset[str] | None
         return None
     found: list[str] = []
     trouble = run.context.try_store(
-        lambda store: found.extend(name for name, digest in sources.items() if has_passed(store, name, digest))
+        lambda store: found.extend(name for name, digest in sources.items() if store.is_passing(name, digest))
     )
     return None if trouble else frozenset(found)
-
-
-def has_passed(store: Store, lesson: str, digest: str) -> bool:
-    """Return True if the last attempt of this very source passed, whatever was tried of the lesson since.
-
-    An attempt may be of another file: of a notebook's cells, say, while the lesson's own file stays solved.
-    """
-    if store.is_passing(lesson, digest):
-        return True
-    own = [attempt for attempt in store.attempts(lesson, RECENT) if attempt.source_sha256 == digest]
-    return bool(own) and own[-1].passed
 
 
 def source_digest(source: str) -> str:
