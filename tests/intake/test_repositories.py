@@ -480,6 +480,7 @@ def test_a_list_goes_with_names_a_roster_and_a_deadline(repository):
     ("ann\nx,ann,--upload-pack=evil\n", "line 2 of the list names no commit"), (b"\xff\xfe", "UTF-8"),
     ("ann\n/\n", "line 2 of the list names no folder"), ("ann\nx,/.git\n", "line 2 of the list names no folder"),
     ("ann\nx,..\n", "line 2 of the list names no folder"),
+    ("ann\nx/.git/.git\n", "line 2 of the list names no folder"),
     (f"ann\nx,{'a' * 200_000}\n", "line 2 of the list is too long"), ("ann,~no-such-user/x\n", "none of its lines"),
 ])  # fmt: skip
 def test_a_list_that_cannot_be_used_is_an_error(repository, text, says):

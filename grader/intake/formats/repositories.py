@@ -75,7 +75,7 @@ def _read_line(number: int, line: str, source: Path) -> Entry | None:
         raise SubmissionError(what, where=str(source), next_step=FORM)
     folder = resolved(source).parent / os.path.expanduser(path)  # noqa: PTH111  Path's raises for an unknown user
     folder = folder.parent if folder.name == ".git" else folder  # as `find -name .git` lists clones
-    if folder.name in ("", ".."):
+    if folder.name in ("", "..", ".git"):  # x/.git/.git is in no clone
         what = f"line {number} of the list names no folder of a repository: {path!a}"
         raise SubmissionError(what, where=str(source), next_step=FORM)
     return Entry(folder.name.removesuffix(".git"), folder, "git", owner=owner, commit=commit)
