@@ -46,6 +46,9 @@ from grader.intake.notebook.notebook_to_module import NotebookError
 from grader.intake.notebook.written_files import written_files
 
 MAX_NOTES = 20
+TAR_BEGINS = 257  # where POSIX's word for it stands
+ZIP_BEGINS = (b"PK\3\4", b"PK\5\6")
+OTHER_KINDS = {b"7z\xbc\xaf\x27\x1c": ".7z", b"Rar!\x1a\x07": ".rar", b"\xfd7zXZ\0": ".xz", b"BZh91AY&SY": ".bz2"}
 NEWEST = "handed in/"  # before folders of the newest attempt that are called as an earlier one's is
 
 
@@ -307,8 +310,14 @@ def _read_archive(path: Path, inside: str, name: str, prefix: str, hand_in: Hand
 
 
 def _members(file: BinaryIO, name: str, hand_in: HandIn) -> Iterator[tuple[str, bytes]]:
-    read = read_zip if name.lower().endswith(".zip") else read_tar
-    return read(file, hand_in.note, hand_in.spend)
+    """Read an archive as what it is, whatever its name says. Raises ArchiveError, OSError, HandInFull."""
+    begin = file.read(TAR_BEGINS + 5)
+    if begin.startswith(b"\x1f\x8b") or begin[TAR_BEGINS:] == b"ustar":  # behind a name, which may be any
+        return read_tar(file, hand_in.note, hand_in.spend)
+    if other := next((kind for sign, kind in OTHER_KINDS.items() if begin.startswith(sign)), ""):
+        raise ArchiveError(f"The archive is a {other}: hand in a .zip or a .tar.gz.")
+    is_zip = begin.startswith(ZIP_BEGINS) or name.lower().endswith(".zip")
+    return (read_zip if is_zip else read_tar)(file, hand_in.note, hand_in.spend)
 
 
 def _read_inner(name: str, content: bytes, hand_in: HandIn) -> None:

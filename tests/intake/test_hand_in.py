@@ -241,6 +241,24 @@ def test_on_windows_whatever_begins_as_a_drive_leads_out(monkeypatch, first):
     assert not zip_member.why_refused("HW1: attention/x.py")
 
 
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "inside another"])
+@pytest.mark.parametrize("name", ["eve.zip", "eve.tar", "eve.tar.gz", "eve.tgz"])
+def test_an_archive_is_read_as_what_it_is(folder, name, inside):
+    """Whoever writes another suffix behind it has handed in the same; of other kinds it is told which it is."""
+    made = [make_zip(folder / "a.zip", {"a.py": SUMS}), make_tar(folder / "a.tar", {"BZh91AY&SY/a.py": SUMS})]
+    made.append(make_tar(folder / "a.tar.gz", {"a.py": SUMS}))
+    for content in [one.read_bytes() for one in made]:
+        path = write(folder, {name: content}) / name
+        path = make_zip(folder / "outer.zip", {name: content}) if inside else path
+        hand_in = read_hand_in(learner_of(path, "zip" if path.suffix == ".zip" else "tar"))
+        assert list(hand_in.files.values()) == [SUMS.encode()] and not (hand_in.notes or hand_in.problem)
+
+    for sign, kind in ((b"7z\xbc\xaf\x27\x1c", ".7z"), (b"Rar!\x1a\x07\x01\0", ".rar"), (b"\xfd7zXZ\0", ".xz")):
+        path = write(folder, {name: sign + bytes(900)}) / name
+        problem = read_hand_in(learner_of(path, "zip" if path.suffix == ".zip" else "tar")).problem
+        assert problem == f"The archive is a {kind}: hand in a .zip or a .tar.gz."
+
+
 @pytest.mark.parametrize("made", ["zip", "tar", "class"])
 def test_an_empty_part_of_a_name_is_none(folder, made):
     """Some programs join names with one slash too many; a letter of a Japanese folder may end in a backslash's byte."""
