@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import errno
+import json
 import os
 import re
 import stat
 import sys
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 
 from grader.errors import SubmissionError
@@ -89,9 +91,21 @@ def read_source(path: Path, if_missing: str = NAME_IT) -> str:
     Raises SubmissionError; `if_missing` is its next step where there is no such file, or another thing in its place.
     """
     source = _decode(_read_bytes(path, if_missing), path).replace("\r\n", "\n").replace("\r", "\n")
+    if _is_notebook(source):
+        rename = f"rename it to {path.stem}.ipynb, or save it as Python in Jupyter or Colab"
+        raise _make_error("the file is a notebook, whatever its name says", path, rename)
     if source.count("{") > MAX_BRACES:
         raise _make_error(f"the file has more than {MAX_BRACES} curly brackets", path, WITHOUT_DATA)
     return source
+
+
+def _is_notebook(source: str) -> bool:
+    """Return True for the JSON of a notebook, which may be an expression of Python as well."""
+    if not (source.lstrip().startswith("{") and '"cells"' in source and '"nbformat"' in source):
+        return False
+    with suppress(ValueError, RecursionError):
+        return isinstance(json.loads(source).get("cells"), list)
+    return False
 
 
 def _read_bytes(path: Path, if_missing: str) -> bytes:

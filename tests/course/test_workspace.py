@@ -412,6 +412,7 @@ def test_a_declared_encoding_of_an_old_editor_is_followed(work):
         (b"# coding: punycode\nx\n", "declares the encoding punycode", ""),
         (b"x = 1\n# coding: punycode\n\xff", "byte 0xff at offset 25", ":3"),
         (b"#" * 250_001, "larger than 250 kB", ""),
+        (b'{"nbformat": 4, "cells": [{"source": ["x = 1"], "execution_count": null}]}\n', "is a notebook", ""),
         (b"x = f'" + b"{x:{x}}" * 2_501 + b"'", "more than 5000 curly brackets", ""),
     ],
 )
