@@ -95,6 +95,8 @@ def test_an_answer_to_what_was_answered_meanwhile_is_told_not_to_count(sitting: 
     assert "answered meanwhile, in a terminal or another window, with ?. That counts" in page
     assert "what you gave here does not: 9 &lt;x&gt;." in page and 'id="next"' in page
     assert [each.typed for each in sitting.workspace.log()] == ["?"]
+    page = sitting.post(address, **asked, typed=" ", certainty="sure").body.decode()
+    assert "with ?. That counts; here you gave none." in page and "does not:" not in page
 
     exam = sitting.begin(topic="every_kind", mode="exam")
     asked = sitting.asked(exam)

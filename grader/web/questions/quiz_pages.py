@@ -201,11 +201,11 @@ class QuizPages:
         kept = next((each for each in session.answers[::-1] if (each.family, str(each.attempt)) == asked), None)
         if kept is None:
             return _go(session.data.id)
-        typed = _typed(form, session.question_of(kept))
-        if typed.strip() == kept.typed.strip():  # sent twice
+        typed = _typed(form, session.question_of(kept)).strip()
+        if typed == kept.typed.strip():  # sent twice
             return _go(session.data.id if session.data.mode == "exam" else f"{session.data.id}/mark")
         told = f"This question was answered meanwhile, in a terminal or another window, with {kept.typed}. That counts"
-        told += f", and what you gave here does not: {typed.strip()}."
+        told += f", and what you gave here does not: {typed}." if typed else "; here you gave none."
         if session.data.mode == "exam":
             return self._ask(quiz, session, turn, told=told) if turn else self._ask_expected(session, told=told)
         marked = show_mark(quiz.bank, session.question_of(kept), kept)
