@@ -161,6 +161,12 @@ class LessonMatcher:
         stub = _definitions(read_file(lesson.exercise_path), wanted)
         return _definitions(self.sources[path], wanted).items() <= stub.items()
 
+    def _say_empty(self, lesson: Lesson, path: str) -> str:
+        """Name a file that is empty, as a notebook is whose cells write files."""
+        wanted = [function.name for function in lesson.functions]
+        is_stub = not wanted or _definitions(self.sources[path], set(wanted))
+        return f"{path}, {'still the empty exercise' if is_stub else f'which does not define `{wanted[0]}`'},"
+
     def _find_similar(self, lesson: Lesson, paths: list[str]) -> list[str]:
         """Return other files with the lesson's name, or the name of a copy, whose content differs."""
         names = self.names[lesson.name]
@@ -190,7 +196,7 @@ class LessonMatcher:
         best = [path for path in ranked if self._rank(lesson, path) == self._rank(lesson, ranked[0])]
         if len({self.sources[path] for path in best}) > 1:
             return "", f"{lesson.name}: several files could be meant ({', '.join(best[:MAX_NAMES_SHOWN])}){UNDECIDED}"
-        others = [*(f"{path}, still the empty exercise," for path in empty), *ranked[1:], *similar][:MAX_NAMES_SHOWN]
+        others = [*(self._say_empty(lesson, path) for path in empty), *ranked[1:], *similar][:MAX_NAMES_SHOWN]
         return ranked[0], choice_note(ranked[0], others) if others else ""
 
     def _rank(self, lesson: Lesson, path: str) -> tuple[int, int]:

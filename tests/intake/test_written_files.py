@@ -77,6 +77,15 @@ def test_an_empty_exercise_gives_way_to_what_a_notebook_writes(tmp_path):
     assert score == 10.0 and "argmax_2d.py, still the empty exercise, was not" in problem
 
 
+def test_a_notebook_that_writes_the_exercise_is_not_called_the_empty_one(tmp_path):
+    """It has the lesson's name and defines nothing itself; that is what a human is told."""
+    notebook = make_notebook("%%writefile argmax_2d.py\n" + ANSWERS["argmax_2d"])
+    score, problem = graded(tmp_path, {"argmax_2d.ipynb": notebook})
+
+    assert score == 10.0
+    assert problem.endswith("argmax_2d.py was judged; argmax_2d.ipynb, which does not define `argmax_2d`, was not.")
+
+
 def test_what_cells_add_to_a_file_is_bounded(tmp_path):
     """Of a file that is too large no more is kept than shows that."""
     files, _ = read(tmp_path, *["%%writefile -a a.py\n" + "x" * 70_000] * 40)
