@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from grader.judge.checks.run_checks import Outcome
@@ -48,14 +49,17 @@ def describe_error(error: LearnerError) -> str:
     """Describe an error of the submission, with the learner's own lines."""
     if error.kind == "forbidden":
         if "." in error.text:  # no call that is forbidden, but a door behind which it would not be seen
-            return f"It uses `{error.text}`, behind which a call that this exercise forbids could be hidden."
+            says = f"It uses `{error.text}`, behind which a call that this exercise forbids could be hidden."
+            return "\n".join([says, *_show_frames(error.frames[-1:])])
         return f"It calls `{error.text}`, which this exercise forbids: it is to be done without that call."
     head = f"{error.type_name}: {error.text}" if error.type_name else error.text
-    lines = [head.rstrip(": ")]
-    for filename, line, name, code in error.frames:
-        lines.append(f"  {filename}:{line} in {name}" if name else f"  {filename}:{line}")
-        lines += [f"    {text}" for text in code.splitlines()]
-    return "\n".join(lines)
+    return "\n".join([head.rstrip(": "), *_show_frames(error.frames)])
+
+
+def _show_frames(frames: Sequence[Sequence[Any]]) -> Iterator[str]:
+    for filename, line, name, code in frames:
+        yield f"  {filename}:{line} in {name}" if name else f"  {filename}:{line}"
+        yield from (f"    {text}" for text in code.splitlines())
 
 
 def _describe_call(call: Call) -> str:
