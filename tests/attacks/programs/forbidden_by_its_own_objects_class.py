@@ -4,7 +4,7 @@ entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson
 lesson = "softmax"
 state = "would-not-import"
 score = 1.0
-mistake = "forbidden-call"
+mistake = "exception"
 """
 
 import torch
