@@ -1,4 +1,4 @@
-"""Ways to give an object of one's own an attribute that Python itself looks for, by a name that nobody reads.
+"""Ways to give a class an attribute that Python itself looks for, by a name that nobody reads.
 
 `__match_args__` takes any attribute of any object, the annotations of a dataclass are code, and a module's `__class__`
 makes methods of it. Written plainly each is refused; these are the ways to write it otherwise.
@@ -27,8 +27,6 @@ BASES = frozenset({
 # As decorators: they mark a function or class by attributes of these names, and call neither.
 MARKS_OF_TESTS = frozenset(f"unittest.{name}" for name in ("expectedFailure", "skip", "skipIf", "skipUnless"))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-Opens = Function | ast.Lambda | ast.ClassDef | Comprehension
 ITEMS = {"__getitem__": 1, "__delitem__": 1, "__setitem__": 2}  # with how many arguments an object's are called
 METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is
 ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
@@ -98,10 +96,6 @@ def _lists_its_names(definition: ast.ClassDef) -> str:
         waiting += [part for part in ast.iter_child_nodes(node) if not isinstance(part, Definition | ast.Lambda)]
         calls += [node] if isinstance(node, ast.Call) and not node.args and last_name(node) in ALL_NAMES else []
     return last_name(calls[0]) if calls else ""
-
-
-def first_of(arguments: ast.arguments) -> str:
-    return next((arg.arg for arg in (*arguments.posonlyargs, *arguments.args)), "")
 
 
 def items_asked_for(nodes: Iterable[ast.AST]) -> set[int]:

@@ -11,7 +11,7 @@ from grader.source.own_classes import TEST_CASE
 
 
 class OwnNames(LinkedNames):
-    """One file, which knows where its names mean objects of the learner's own classes."""
+    """One file, which knows which of its names mean such classes."""
 
     @cached_property
     def _modules(self) -> list[OwnNames]:
