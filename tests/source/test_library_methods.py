@@ -1,4 +1,4 @@
-"""grader.source.own_objects: methods that a library's class gives to whoever has the class, for any object."""
+"""grader.source.hiding_module: methods that a library's class gives to whoever has the class, for any object."""
 
 import pytest
 
