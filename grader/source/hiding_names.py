@@ -47,6 +47,9 @@ RUNNING_TEXT = frozenset({
     "torch.jit.CompilationUnit", "torch.jit.load", "torch.multiprocessing", "torch.nativert", "torch.onnx",
     "torch.compile", "torch.optim.lr_scheduler", "torch.overrides", "torch.quantization", "torch.utils.benchmark",
     "torch.utils.bundled_inputs", "torch.utils.cpp_extension", "torch.utils.data.datapipes", "torch.utils.model_zoo",
+    # look up in any object what they are told
+    "torch.nn.utils.parametrizations", "torch.nn.utils.parametrize", "torch.nn.utils.prune",
+    "torch.nn.utils.spectral_norm", "torch.nn.utils.stateless", "torch.nn.utils.weight_norm",
 })
 # Classes and functions in C at the top of torch that hold, read or run what its own compiler makes of a text, or change
 # which operators are called.

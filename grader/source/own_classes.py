@@ -44,7 +44,9 @@ def makes_attributes(node: ast.AST) -> str:
             return last_name(made)
         case ast.ClassDef(bases=bases):
             return "type" if any(last_name(base) == "type" for base in bases) else _lists_its_names(node)
-        case ast.Attribute(attr="__class__" | "__dict__" as name, ctx=ast.Store() | ast.Del()):
+        case ast.Attribute(
+            attr="__class__" | "__dict__" | "__bases__" | "__module__" as name, ctx=ast.Store() | ast.Del()
+        ):
             return name
         case ast.MatchClass(cls=cls, patterns=[_, *_]) if last_name(cls) not in CLASSES:
             return last_name(cls)

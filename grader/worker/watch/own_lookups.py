@@ -18,6 +18,7 @@ from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from grader.worker.watch.call_monitor import SEALED, ForbiddenCall, matches
+from grader.worker.watch.hardened_modules import HardenedModules
 from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, OF_ANY_NAME, OF_PARTS, is_hiding
 from grader.worker.watch.module_names import ModuleNamespace
 from grader.worker.watch.rewritten_lookups import Rewriter
@@ -52,15 +53,18 @@ class OwnLookups:
         self._named = set[str]()  # what stands in a source as the name of a lookup: whoever reads that has seen it
         self._suffix = os.urandom(8).hex()  # no source can name what has it
         self._own: dict[int, type] = {}  # the classes that the learner's statements made
+        self._spaces = set[int]()  # the names of its modules
         self._alone = set[int]()  # of these, those with nothing of another's: all that an object has is theirs
         torch = sys.modules.get("torch")
         self._layer = torch.nn.Module if torch else None
+        self._modules = HardenedModules(self, _seal)
 
     def prepare(self, namespace: dict[str, Any]) -> None:
         """Give a module the functions, before it runs."""
         around = ModuleNamespace(namespace)
+        self._spaces.add(id(namespace))
         given: dict[str, Any] = {
-            "getattr": self._get, "setattr": self._set, "delattr": self._delete, "vars": self._vars,
+            "getattr": self.get, "setattr": self._set, "delattr": self._delete, "vars": self._vars,
             "globals": around.globals_, "__build_class__": self._build,
         }  # fmt: skip
         rewritten = {
@@ -68,7 +72,8 @@ class OwnLookups:
             "here": around.here,
         }  # fmt: skip
         given |= {self._hidden(name): function for name, function in rewritten.items()}
-        own = vars(builtins) | {name: SEALED(function, 0, False, None) for name, function in given.items()}
+        given["__import__"] = self._modules.import_
+        own = vars(builtins) | {name: _seal(function) for name, function in given.items()}
         around.vars_ = own["vars"]
         namespace["__builtins__"] = own
 
@@ -85,6 +90,16 @@ class OwnLookups:
         self.doors.append(name)
         raise ForbiddenCall(name)
 
+    def refuse_library(self, thing: Any) -> None:
+        """Raise ForbiddenCall for a class that is not the learner's, or a module."""
+        if _is_a(type(thing), ModuleType) or (_is_class(thing) and not self._is_own(thing)):
+            self._refuse(GETTING)
+
+    def refuse_name(self, name: str) -> None:
+        """Raise ForbiddenCall for a name of Python's own, or what is no plain text."""
+        if type(name) is not str or name[:2] == "__" or is_hiding(name):
+            self._refuse(GETTING)
+
     # --- whose an object is
 
     def _build(self, body: Any, name: str, /, *bases: Any, **keywords: Any) -> Any:
@@ -93,6 +108,8 @@ class OwnLookups:
             self._refuse("object.__bases__")
         made = BUILD(body, name, *bases, **keywords)
         kinds = [keywords.get("metaclass", type), *(type(base) for base in bases if _is_class(base))]
+        if _is_class(made) and any(_is_a(made, each) for each in FORWARDING):  # by `__mro_entries__`
+            self._refuse("object.__bases__")
         is_new = _is_class(made) and all(_is_class(kind) and _is_a(type(made), kind) for kind in kinds)
         is_plain = not any(self._is_own(type(base)) and not _is_class(base) for base in bases)
         is_named = (NAME_OF(made), NAMES_OF(made).get("__module__")) == (name, body.__globals__["__name__"])
@@ -141,12 +158,11 @@ class OwnLookups:
         in_itself = not is_class and name in _dict_of(thing)
         if self._is_own(kind if in_itself or holder is None or (holder is object and not is_class) else holder):
             return
-        if not in_itself and holder is None and not any(map(self._forwards, line)):
-            return  # there is no such thing
         if entry := matches(name, self._forbids):
             self._seen.append(entry)
             raise ForbiddenCall(entry)
         is_library = _is_a(kind, ModuleType) or (is_class and not self._is_own(thing))
+        is_library = is_library and (in_itself or holder is not None)  # else there is no such thing
         is_read = name in self._named and (name[:2] != "__" or not callable(getattr(thing, name, None)))
         if is_library and not is_read and not self._gives(thing, name):
             self._refuse(GETTING)
@@ -154,7 +170,9 @@ class OwnLookups:
             raise AttributeError(f"{name!r} is not looked up in what is not your own", name=name, obj=None)
 
     def _gives(self, module: Any, name: str) -> bool:
-        """Return True for a function or a layer of a module that has no other, or for a type of numbers of torch's."""
+        """Return True for a function or a layer of a module that has no other, and for data of torch's or one's own."""
+        if id(_dict_of(module)) in self._spaces:  # the learner's own
+            return not _leads_on(_dict_of(module).get(name))
         path = next((path for path in OF_ANY_NAME if sys.modules.get(path) is module), "")
         found = _dict_of(module).get(name) if path else None
         if path == "torch":
@@ -168,7 +186,7 @@ class OwnLookups:
         if is_hiding(name) or name[:2] == "__" or (is_library and name not in self._named):
             self._refuse(SETTING)
 
-    def _get(self, thing: Any, name: Any, *default: Any) -> Any:
+    def get(self, thing: Any, name: Any, *default: Any) -> Any:
         """As `getattr`."""
         if type(name) is str and id(type(thing)) in self._alone and name != DICT:
             return getattr(thing, name, *default)  # the usual way, for it is gone often
@@ -239,7 +257,7 @@ class OwnLookups:
                     check(target, name)
             return found(*arguments, **named)
 
-        return SEALED(call, 0, False, None)
+        return _seal(call)
 
     def _door(self, thing: Any, name: str) -> Any:
         """As `self.parser`: of a library's object such a name leads to a module."""
@@ -255,6 +273,11 @@ class OwnLookups:
         name = _plain(name)
         parts = name.split(".") if type(name) is str else ()
         return self._refuse(GETTING) if any(part[:2] == "__" or is_hiding(part) for part in parts) else name
+
+
+def _seal(function: Callable[..., Any]) -> Any:
+    """Return a function in C that calls one of ours, and leads nobody to it."""
+    return SEALED(function, 0, False, None)
 
 
 def _is_class(thing: Any) -> bool:

@@ -1,0 +1,122 @@
+"""What a watched module gets of Python's library in the place of functions that look up whatever they are told.
+
+`attrgetter(n)(x)`, `wraps(x)` and `replace(x)` would look up in Python's own way what `own_lookups` looks at. Only the
+learner's import statements give these modules: a library has Python's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import dataclasses
+import functools
+import operator
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Protocol
+
+__builtins__ = dict(vars(builtins))  # type: ignore[assignment]  # a learner may put others in their places
+IMPORT = builtins.__import__
+ASSIGNMENTS, UPDATES = functools.WRAPPER_ASSIGNMENTS, functools.WRAPPER_UPDATES
+
+
+class Lookups(Protocol):
+    """What the functions of these modules ask."""
+
+    def get(self, thing: Any, name: Any) -> Any:
+        """Look a name up in whatever thing. Raises ForbiddenCall, AttributeError."""
+
+    def refuse_library(self, thing: Any) -> None:
+        """Raise ForbiddenCall for a class that is not the learner's, or a module."""
+
+    def refuse_name(self, name: str) -> None:
+        """Raise ForbiddenCall for a name of Python's own, or what is no plain text."""
+
+
+class HardenedModules:
+    """The modules of one load."""
+
+    def __init__(self, lookups: Lookups, seal: Callable[[Callable[..., Any]], Any]) -> None:
+        self._lookups, self._seal = lookups, seal
+        given: dict[ModuleType, dict[str, Callable[..., Any]]] = {
+            operator: {"attrgetter": self._attrgetter, "methodcaller": self._methodcaller},
+            functools: {"update_wrapper": self._update_wrapper, "wraps": self._wraps},
+            copy: {"deepcopy": self._deepcopy},
+            dataclasses: {"replace": self._replace, "asdict": self._asdict, "astuple": self._astuple},
+        }
+        self._modules = {id(module): _copy(module, seal, functions) for module, functions in given.items()}
+
+    def import_(self, *arguments: Any, **named: Any) -> Any:
+        """As `__import__`, which an import statement calls."""
+        module = IMPORT(*arguments, **named)
+        return self._modules.get(id(module), module)
+
+    def _attrgetter(self, *names: Any) -> Any:
+        made = operator.attrgetter(*names)  # it says what is wrong
+
+        def get(thing: Any) -> Any:
+            found = tuple(functools.reduce(self._lookups.get, name.split("."), thing) for name in names)
+            return found if len(found) > 1 else found[0]
+
+        return self._seal(get) if made else made
+
+    def _methodcaller(self, name: Any, /, *arguments: Any, **named: Any) -> Any:
+        operator.methodcaller(name)  # it says what is wrong
+        return self._seal(lambda thing: self._lookups.get(thing, name)(*arguments, **named))
+
+    def _update_wrapper(self, wrapper: Any, wrapped: Any, assigned: Any = ASSIGNMENTS, updated: Any = UPDATES) -> Any:
+        for thing in (wrapper, wrapped):
+            self._lookups.refuse_library(thing)
+        names = *assigned, *updated
+        for name in names:
+            if name not in (*ASSIGNMENTS, *UPDATES):
+                self._lookups.refuse_name(name)
+        assigned, updated = names[: len(names) - len(updated)], names[len(names) - len(updated) :]
+        return functools.update_wrapper(wrapper, wrapped, assigned, updated)
+
+    def _wraps(self, wrapped: Any, assigned: Any = ASSIGNMENTS, updated: Any = UPDATES) -> Any:
+        return self._seal(lambda wrapper: self._update_wrapper(wrapper, wrapped, assigned, updated))
+
+    def _deepcopy(self, thing: Any, memo: Any = None, *others: Any) -> Any:
+        if memo is not None and type(memo) is not dict:  # it would be asked for all that is copied
+            self._lookups.refuse_name("__deepcopy__")
+        return copy.deepcopy(thing, memo, *others)
+
+    def _replace(self, thing: Any, /, **changes: Any) -> Any:
+        self._check_fields(thing)
+        return dataclasses.replace(thing, **changes)
+
+    def _asdict(self, thing: Any, **named: Any) -> Any:
+        self._check_fields(thing)
+        return dataclasses.asdict(thing, **named)
+
+    def _astuple(self, thing: Any, **named: Any) -> Any:
+        self._check_fields(thing)
+        return dataclasses.astuple(thing, **named)
+
+    def _check_fields(self, thing: Any) -> None:
+        """Raise ForbiddenCall where an object, or one in it, has a field of a name that nobody has read."""
+        waiting, seen = [thing], set[int]()
+        for each in waiting:  # grows while it is read
+            if id(each) in seen:
+                continue
+            seen.add(id(each))
+            if type(each) in (list, tuple):
+                waiting += each
+            elif type(each) is dict:
+                waiting += [*each, *each.values()]
+            elif dataclasses.is_dataclass(each):
+                names = [field.name for field in dataclasses.fields(each)]
+                for name in names:
+                    self._lookups.refuse_name(name)
+                waiting += [vars(each)[name] for name in names if name in getattr(each, "__dict__", ())]
+
+
+def _copy(module: ModuleType, seal: Callable[..., Any], functions: dict[str, Callable[..., Any]]) -> ModuleType:
+    made = ModuleType(module.__name__, module.__doc__)
+    vars(made).update(vars(module))
+    for name, function in functions.items():
+        given = seal(function)
+        given.__name__, given.__doc__ = name, vars(module)[name].__doc__
+        setattr(made, name, given)
+    return made
