@@ -29,6 +29,7 @@ FIRST_PORT, PORTS = 20_000, 10_000  # below those that systems give to outgoing 
 MAX_HEAD_BYTES = 64 << 10  # of a request; many servers on this machine give the browser cookies that come here, too
 TOO_LONG = "This browser sends too many cookies to 127.0.0.1: delete some, or open the page in a private window."
 HEAD_ENDS = re.compile(rb"\n\r?\n")
+MAX_HEAD_LINES = 200  # a browser sends some twenty
 UNFIT = re.compile(rb"[\0\v\f]|\r(?!\n)")  # for a head; h11 refuses each, behind n blanks in n * n steps
 MAX_CONNECTIONS = 128  # open at once, four for each page that follows a lesson; a process may often have 1024 files
 
@@ -54,8 +55,10 @@ class _Requests(h11.Connection):
         """Return True if a head has come that is long, or half of one, or that holds a sign that none may."""
         ends = HEAD_ENDS.search(waiting, self.searched)
         self.searched = 0 if ends else max(0, len(waiting) - 2)
-        self.is_too_long = (ends.end() if ends else len(waiting)) > MAX_HEAD_BYTES
-        return self.is_too_long or (ends is not None and bool(UNFIT.search(waiting, 0, ends.end())))
+        end = ends.end() if ends else len(waiting)
+        # each line is taken apart by itself, which costs more than its length
+        self.is_too_long = end > MAX_HEAD_BYTES or (ends is not None and waiting.count(b"\n", 0, end) > MAX_HEAD_LINES)
+        return self.is_too_long or (ends is not None and bool(UNFIT.search(waiting, 0, end)))
 
 
 class _BoundedProtocol(H11Protocol):
