@@ -137,6 +137,8 @@ def to_python(code: str) -> str:
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%") and not _PYTHON_CELL_MAGIC.match(lines[first]):
         return "\n".join(f"# {line}" for line in lines)
+    if lines[first].startswith("%%"):  # which is taken off before the indent is
+        lines = [*lines[: first + 1], *_dedent("\n".join(lines[first + 1 :])).split("\n")]
     return "\n".join(_without_magics(lines))
 
 
