@@ -22,7 +22,7 @@ MAX_CANDIDATES, MAX_JOINING = 200, 100
 MAX_OF_TWO = 3  # pairs of the attempts of two learners
 MAX_RANKED = 20_000  # pairs that are looked at for whom they join, or for what else two learners share
 MAX_FURTHER = 100  # pairs of learners of whom MAX_OF_TWO were no evidence
-MIN_WORTH = 0.5  # of a pair that is missed if it is not compared; those who did not copy stay below
+MIN_WORTH = 0.2  # of a pair that may be evidence: names, remarks and equal mistakes make five times as much of it
 TOKENS_A_PRINT = (WINDOW + 1) / 2
 
 Pair = tuple[Solution, Solution]
