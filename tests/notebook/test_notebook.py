@@ -385,11 +385,13 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
 
 
 def test_the_notebook_of_a_solved_exercise_begins_with_what_was_written(tmp_path: Path) -> None:
-    """A lesson that is solved in its file is solved in its notebook; a file that cannot be read leaves the stub."""
+    """A lesson that is solved in its file is solved in its notebook; a link that leads elsewhere leaves the stub."""
     work = start_workspace(tmp_path / "work")
     right = "def moving_average(values, width):\n    return mine\n"
     (work / "basics/moving_average.py").write_text(right)
-    (work / "basics/argmax_2d.py").write_bytes(b"\xff\xfe")
+    (tmp_path / "secret").write_text("def argmax_2d(grid):\n    return secret\n")
+    (work / "basics/argmax_2d.py").unlink()
+    (work / "basics/argmax_2d.py").symlink_to(tmp_path / "secret")
     learn("start", "--notebook", cwd=work)
     mine, broken = (
         "".join(json.loads((work / f"basics/{name}.ipynb").read_text())["cells"][2]["source"])

@@ -18,6 +18,8 @@ from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import capitalize, clean, command_line, plural
 from grader.workspace import Workspace, create, find, is_workspace
 
+MAX_EXERCISE_BYTES = 200_000  # that a notebook begins with
+
 
 @click.command("start")
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
@@ -105,10 +107,12 @@ def _write_notebooks(workspace: Workspace, course: Course) -> int:
 
 
 def _read_exercise(notebook: Path) -> str:
-    """Return what is in the exercise's file beside a notebook; "" where it cannot be read."""
+    """Return what is in the exercise's file beside a notebook; "" where it cannot be read, or leads elsewhere."""
+    exercise = notebook.with_suffix(".py")
     try:
-        return read_file(notebook.with_suffix(".py"))
-    except CourseError:
+        is_written = not exercise.is_symlink() and exercise.stat().st_size <= MAX_EXERCISE_BYTES
+        return read_file(exercise) if is_written else ""
+    except (CourseError, OSError):
         return ""
 
 
