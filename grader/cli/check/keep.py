@@ -43,7 +43,9 @@ def fill_file(run: CheckRun, lesson: Lesson, source: str, examine: Callable[[Sub
     path = short_path(context.workspace.exercise_path(lesson))
     if context.edited_at(lesson):
         own = read_submission(Path(path), lesson, context.course, context.workspace.root)
-        return "" if own.source == source else f"`{path}` holds other work, and that is handed in and built with."
+        return (
+            "" if _is_same(own.source, source) else f"`{path}` holds other work, and that is handed in and built with."
+        )
     submission = Submission(lesson.name, path, source)
     verdict = examine(submission)
     if verdict is None or not verdict.passed:
@@ -51,6 +53,12 @@ def fill_file(run: CheckRun, lesson: Lesson, source: str, examine: Callable[[Sub
     context.workspace.fill(lesson, source)
     store_attempt(run, submission, verdict)
     return f"Written to `{path}` as well, which is handed in and built with."
+
+
+def _is_same(first: str, second: str) -> bool:
+    """Return True for sources that have the same lines, but for empty ones and what stands at their ends."""
+    one, other = ([line.rstrip() for line in source.split("\n") if line.strip()] for source in (first, second))
+    return one == other
 
 
 def find_passing(run: CheckRun, submission: Submission) -> frozenset[str] | None:
