@@ -41,7 +41,15 @@ from grader.source.own_classes import (
 from grader.source.own_names import OwnNames
 from grader.source.parse import MAX_CACHED_CHARS, nodes_in
 from grader.source.scopes import Definition, decorators, function_scopes, names_bound_by, uses_inside
-from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, OF_ANY_NAME, OF_PARTS, is_hiding
+from grader.worker.watch.hiding_words import (
+    DICT,
+    HIDING_ATTRIBUTES,
+    METHODS,
+    NAMES_OF_MODULES,
+    OF_ANY_NAME,
+    OF_PARTS,
+    is_hiding,
+)
 from grader.worker.watch.rewritten_lookups import told_calls
 
 OF_PYTHON = frozenset({"getattr", "setattr", "delattr", "vars"})
@@ -86,11 +94,14 @@ class HidingModule(OwnNames):
                 return last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
-            case ast.Attribute(ast.Name(first), name) if (
-                first in OWN and name in HIDING_ATTRIBUTES and not is_hiding(name)
-            ):
-                return ""  # a worker looks whether it is one's own object
+            case ast.Attribute(of, name) if not is_hiding(name) and self._is_seen_by_worker(of, name):
+                return ""
         return hiding_word(node, attributes_of(node))
+
+    def _is_seen_by_worker(self, of: ast.expr, name: str) -> bool:
+        """Return True for a name of which a worker sees whether it is one's own object's: `self.sys`, `node.obj`."""
+        is_of_first = isinstance(of, ast.Name) and of.id in OWN and name in HIDING_ATTRIBUTES
+        return is_of_first or (name in NAMES_OF_MODULES and not self._is_known(of))
 
     def _imported_place(self, node: ast.Import | ast.ImportFrom) -> str:
         paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]

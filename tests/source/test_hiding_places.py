@@ -91,7 +91,6 @@ HIDDEN = {
     "a class of pairs": "import enum\nE = enum.Enum('E', [(input(), 1)])\n",
     "a class that a metaclass makes": "from abc import ABCMeta\nA = ABCMeta('A', (), dict([(input(), 1)]))\n",
     "a module behind a path": "import pathlib\nm = pathlib.Path('.')._flavour.pathmod\n",
-    "a module behind a newer Python's": "import pathlib\nm = pathlib.Path('.').parser\n",
     "the code of a generator": "c = (n for n in ()).gi_code.replace(co_names=())\n",
     "a pickle of a loader's": "from torch.utils.data import DataLoader\n"
     "DataLoader([1]).multiprocessing_context.reducer.pickle.loads(b'')\n",
@@ -170,9 +169,6 @@ HIDDEN = {
     "a tensor's class that is another one": "import torch\ntorch.Tensor = 1\n",
     "a lookup that is called by its name": "import operator\n"
     "operator.methodcaller('__getattribute__', input())(print)\n",
-    "the module that an error names": "import torch\ntry:\n    torch.nothing\nexcept AttributeError as e:\n"
-    "    f = e.obj.jit.trace\n",
-    "the module that warnings hold": "import warnings\nf = warnings.catch_warnings()._module.re\n",
     "a module that a class imports": "class A:\n    import torch as t\nf = A.t.jit.trace\n",
     "the same, under a condition": "class A:\n    if True:\n        from torch import nn as t\nf = A.t.init\n",
     "a module that a class binds": "import torch\nclass A:\n    t = torch\nf = A.t.jit.trace\n",

@@ -15,7 +15,7 @@ FORBIDS = ("softmax",)
 ANSWER = "def softmax(x, dim=-1):\n    return x\n"
 # the last is what Python makes of any error while a class is told its names
 REFUSED = re.compile(
-    r"builtins\.(getattr|setattr|vars)|object\.(__dict__|__bases__|__setattr__|self|obj|_C)"
+    r"builtins\.(getattr|setattr|vars)|object\.(__dict__|__bases__|__setattr__|self|obj|_module|parser|_C)"
     r"|'__builtins__'|.* is not looked up in .*"
     r"|'B' object has no attribute 'gi_frame'|Error calling __set_name__ on 'B' instance 'b' in 'A'"
 )
@@ -243,6 +243,15 @@ TAKEN = {
 }  # fmt: skip
 # In each a name is looked up, or set, that stands nowhere: what `input` gives.
 UNREAD = {
+    "a module behind a newer Python's":
+        "import pathlib\nm = pathlib.Path('.').parser\n",
+    "the module that an error names":
+        "import torch\ntry:\n    torch.nothing\nexcept AttributeError as e:\n    f = e.obj.jit.trace\n",
+    "the module that warnings hold":
+        "import warnings\nf = warnings.catch_warnings()._module.re\n",
+    "the module of an error":
+        "try:\n    raise AttributeError(name='x', obj=object)\nexcept AttributeError as e:\n    e.obj\n",
+    "a part, by all arguments": "from torch import nn\nnn.Linear(1, 1).get_buffer(**{'target': input()})\n",
     "a name of a method's function": "class A:\n    def f(self):\n        pass\ngetattr(A().f, input('slabolg'))\n",
     "a base that stands above":
         "from types import SimpleNamespace\nR = SimpleNamespace(__mro_entries__=lambda b: (super,))\n"
@@ -382,6 +391,10 @@ UNREAD = {
         "        for k, v in kwargs.items():\n            setattr(self, k, v)\nC(a=1)\n",
 }  # fmt: skip
 KEPT = {
+    "an object's obj":
+        "class Node:\n    def __init__(self, obj):\n        self.obj = obj\nassert Node(3).obj == 3\n"
+        "NAMES = globals()\nLATER = 4\nassert NAMES['LATER'] == 4 and 'LATER' in NAMES\n"
+        "class Far:\n    __module__ = 'models'\n    def f(self, all):\n        all.append(self)\nFar().f([])\n",
     "wrappers, copies and fields":
         "import copy\nimport functools\nfrom dataclasses import asdict, astuple, dataclass, field, replace\n"
         "from operator import attrgetter, itemgetter, methodcaller\n"

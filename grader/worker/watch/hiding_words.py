@@ -22,6 +22,7 @@ HIDING_NAMES = frozenset({
     "__reduce__", "__getstate__", "__setstate__",  # what `copy` sets, under any name
     "__dataclass_fields__",  # what `replace` looks up
     "_names_of_module",  # of what stands in the place of a module's dictionary: see `own_lookups`
+    "_all_weights", "_key_to_attr",  # what an RNN and a `ParameterDict` look up in themselves
     "lr_lambdas", "_scale_fn_custom", "get_device_module",  # what a schedule gives all names of; a call gives a module
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...

@@ -32,7 +32,7 @@ class ModuleNamespace:
 
 
 class Names(dict[str, Any]):
-    """A copy of a module's names; what is put here, or taken away, the module has or loses, too."""
+    """A module's names, as they are when they are asked for; what is put here, or taken away, is so in the module."""
 
     __slots__ = ("_names_of_module",)  # a hiding name
 
@@ -40,18 +40,46 @@ class Names(dict[str, Any]):
         super().__init__({name: value for name, value in names.items() if name != BUILTINS})
         self._names_of_module = names
 
+    def _now(self) -> dict[str, Any]:
+        return {name: value for name, value in self._names_of_module.items() if name != BUILTINS}
+
     def __reduce_ex__(self, _protocol: object) -> Any:
-        return dict, (dict(self),)
+        return dict, (self._now(),)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._now()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._now()
+
+    def __iter__(self) -> Any:
+        return iter(self._now())
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._now().get(name, default)
+
+    def keys(self) -> Any:
+        return self._now().keys()
+
+    def values(self) -> Any:
+        return self._now().values()
+
+    def items(self) -> Any:
+        return self._now().items()
+
+    def copy(self) -> Any:
+        return self._now()
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name == BUILTINS:
             raise KeyError(name)
         self._names_of_module[name] = value
-        super().__setitem__(name, value)
 
     def __delitem__(self, name: str) -> None:
-        super().__delitem__(name)
-        self._names_of_module.pop(name, None)
+        self.pop(name)
 
     def update(self, *given: Any, **named: Any) -> None:
         for name, value in dict(*given, **named).items():
@@ -63,6 +91,4 @@ class Names(dict[str, Any]):
         return self[name]
 
     def pop(self, name: str, *default: Any) -> Any:
-        if name in self:
-            self._names_of_module.pop(name, None)
-        return super().pop(name, *default)
+        return self._names_of_module.pop(name, *default) if name != BUILTINS else self._now().pop(name, *default)

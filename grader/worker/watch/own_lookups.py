@@ -34,6 +34,7 @@ SELF_OF = vars(super)["__self__"].__get__
 DESCRIPTOR = vars(FunctionType)[DICT]  # of the same kind as that of a class
 IN_PYTHON = 1 << 9  # of the flags of a class: a `class` statement made it
 # Python's own classes of which an object gives what another has. Nobody who learns derives a class from these.
+MAX_NAMES = 10_000  # that are known to be fine
 FORWARDING = (super, type, ModuleType, types.GenericAlias, weakref.ProxyType, weakref.CallableProxyType)
 
 
@@ -54,6 +55,8 @@ class OwnLookups:
         self._suffix = os.urandom(8).hex()  # no source can name what has it
         self._own: dict[int, type] = {}  # the classes that the learner's statements made
         self._spaces = set[int]()  # the names of its modules
+        self._sure = set[int]()  # of these, those of which no other class gives what another object has
+        self._fine = set[str]()  # names that lead nowhere in whatever object
         self._alone = set[int]()  # of these, those with nothing of another's: all that an object has is theirs
         torch = sys.modules.get("torch")
         self._layer = torch.nn.Module if torch else None
@@ -112,8 +115,7 @@ class OwnLookups:
             self._refuse("object.__bases__")
         is_new = _is_class(made) and all(_is_class(kind) and _is_a(type(made), kind) for kind in kinds)
         is_plain = not any(self._is_own(type(base)) and not _is_class(base) for base in bases)
-        is_named = (NAME_OF(made), NAMES_OF(made).get("__module__")) == (name, body.__globals__["__name__"])
-        if is_new and is_plain and is_named and FLAGS_OF(made) & IN_PYTHON:
+        if is_new and is_plain and NAME_OF(made) == name and FLAGS_OF(made) & IN_PYTHON:
             if type(NAMES_OF(made).get(DICT, DESCRIPTOR)) is not type(DESCRIPTOR):
                 self._refuse(f"object.{DICT}")  # it would be told of what is put there
             self._own[id(made)] = made
@@ -188,8 +190,8 @@ class OwnLookups:
 
     def get(self, thing: Any, name: Any, *default: Any) -> Any:
         """As `getattr`."""
-        if type(name) is str and id(type(thing)) in self._alone and name != DICT:
-            return getattr(thing, name, *default)  # the usual way, for it is gone often
+        if type(name) is str and self._is_usual(id(type(thing)), name):
+            return getattr(thing, name, *default)
         name = _plain(name)
         if type(name) is not str:
             return getattr(thing, name, *default)  # Python says what is wrong
@@ -204,6 +206,15 @@ class OwnLookups:
                 return default[0]
             raise
         return getattr(thing, name, *default)
+
+    def _is_usual(self, kind: int, name: str) -> bool:
+        """Return True for what is looked up often, in objects of one's own, and needs no further look."""
+        if kind in self._alone:
+            return name != DICT
+        if kind in self._sure and name not in self._fine and len(self._fine) < MAX_NAMES:
+            is_door = name[:1] == "_" or name in HIDING_ATTRIBUTES or name in OF_PARTS or is_hiding(name)
+            self._fine |= set() if is_door or matches(name, self._forbids) else {name}
+        return kind in self._sure and name in self._fine
 
     def _set(self, thing: Any, name: Any, value: Any) -> None:
         """As `setattr`."""
@@ -222,7 +233,7 @@ class OwnLookups:
     def _names(self, thing: Any) -> Any:
         """As `thing.__dict__`."""
         found, kind = getattr(thing, DICT), type(thing)
-        if id(kind) in self._alone and type(found) is dict:
+        if id(kind) in self._sure and type(found) is dict:
             return found
         if self._is_ones_own(thing) or kind is SimpleNamespace:
             is_given = _is_class(thing) or type(found) is not MappingProxyType

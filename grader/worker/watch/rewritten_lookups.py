@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, OF_PARTS
+from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, NAMES_OF_MODULES, OF_PARTS
 
 LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 FIRST = frozenset({"self", "cls"})  # what the first parameter of a method is called
@@ -18,6 +18,7 @@ Scope = Function | ast.Lambda | ast.ClassDef
 
 # What stands in a source that looks something up: by a function, in a dictionary, by a method that is told its object.
 WORDS = ("vars", "locals", "attr", DICT, *OF_PARTS)
+DOOR = re.compile(rf"\b(?:{'|'.join(sorted(NAMES_OF_MODULES))})\b")
 PARAMETER = re.compile(r"\bdef\s+\w+\s*\(\s*(?:self|cls)\b")
 OF_FIRST = re.compile(r"\b(?:self|cls)\b(?!-\w)(?:\s*\.\s*(\w+))?")
 
@@ -26,7 +27,7 @@ def may_look_up(source: str) -> bool:
     """Return False for a source that surely looks nothing up, without parsing it."""
     if not source.isascii():
         source = unicodedata.normalize("NFKC", source)  # as Python reads identifiers
-    if any(word in source for word in WORDS):
+    if any(word in source for word in WORDS) or DOOR.search(source):
         return True
     attributes = OF_FIRST.findall(PARAMETER.sub("", source))  # "" where the object itself stands
     return not HIDING_ATTRIBUTES.isdisjoint(attributes) or "" in attributes
@@ -84,7 +85,8 @@ class Rewriter:
             case ast.Call(func=ast.Attribute(attr=name)) if name in OF_PARTS:
                 node.args = [self._call("part", each, each) for each in node.args]
                 for word in node.keywords:
-                    word.value = self._call("part", word.value, word.value)
+                    told = word.value if word.arg else ast.Constant("__")  # `**x`, of which nobody knows
+                    word.value = self._call("part", word.value, told)
             case ast.Call(func=ast.Name(name), args=[_, ast.Constant(str(text)), *_]) if name in LOOKUPS:
                 self.named.add(text)
         for name, part in ast.iter_fields(node):
@@ -104,7 +106,9 @@ class Rewriter:
                 return self._call("names", node, of)
             case ast.Attribute(of, name, ast.Load()) if name in METHODS:
                 return self._call("method", node, of, ast.Constant(name))
-            case ast.Attribute(ast.Name(first) as of, name, ast.Load()) if first in FIRST and name in HIDING_ATTRIBUTES:
+            case ast.Attribute(of, name, ast.Load()) if name in NAMES_OF_MODULES or (
+                name in HIDING_ATTRIBUTES and _name(of) in FIRST
+            ):
                 return self._call("door", node, of, ast.Constant(name))
         return node
 
