@@ -54,10 +54,10 @@ class OwnLookups:
         self._named = set[str]()  # what stands in a source as the name of a lookup: whoever reads that has seen it
         self._suffix = os.urandom(8).hex()  # no source can name what has it
         self._own: dict[int, type] = {}  # the classes that the learner's statements made
-        self._spaces = set[int]()  # the names of its modules
         self._sure = set[int]()  # of these, those of which no other class gives what another object has
-        self._fine = set[str]()  # names that lead nowhere in whatever object
         self._alone = set[int]()  # of these, those with nothing of another's: all that an object has is theirs
+        self._fine = set[str]()  # names that lead nowhere in whatever object
+        self._spaces = set[int]()  # the dictionaries of the learner's modules
         torch = sys.modules.get("torch")
         self._layer = torch.nn.Module if torch else None
         self._modules = HardenedModules(self, _seal)
@@ -118,11 +118,15 @@ class OwnLookups:
         if is_new and is_plain and NAME_OF(made) == name and FLAGS_OF(made) & IN_PYTHON:
             if type(NAMES_OF(made).get(DICT, DESCRIPTOR)) is not type(DESCRIPTOR):
                 self._refuse(f"object.{DICT}")  # it would be told of what is put there
-            self._own[id(made)] = made
-            self._alone |= (
-                {id(made)} if all(each is object or id(each) in self._own for each in MRO_OF(made)) else set()
-            )
+            self._note(made)
         return made
+
+    def _note(self, made: type) -> None:
+        self._own[id(made)] = made
+        if self._is_own(made):
+            self._sure.add(id(made))
+        if all(each is object or id(each) in self._own for each in MRO_OF(made)):
+            self._alone.add(id(made))
 
     def _is_own(self, kind: type) -> bool:
         """Return True for a class of the learner's, unless one of a library's in it gives what another object has."""
