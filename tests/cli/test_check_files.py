@@ -96,6 +96,8 @@ def test_the_notebook_beside_an_exercise_is_kept_as_its_cell_is(workspace):
     passed, _ = check(right)
     assert "Written to `basics/argmax_2d.py` as well" in passed and "Solved: " in passed
     assert "def argmax_2d" in file.read_text() != stub
+    file.write_text(f"\n{right}\n")
+    assert "other work" not in check(right)[0]
     file.write_text("mine = 1\n")
     assert "`basics/argmax_2d.py` holds other work" in check(right)[0] and file.read_text() == "mine = 1\n"
 

@@ -62,6 +62,7 @@ COLABS = "# Commented out IPython magic to ensure Python compatibility."
     ("%%writefile a.py\ndef f(): pass", "# %%writefile a.py\n# def f(): pass"),
     ("\n    x = 1\n\n    if x:\n        !ls", "\nx = 1\n\nif x:\n    pass  # !ls"),
     ("  %%time\n  x = 1", "# %%time\nx = 1"),
+    ("%%time\n  x = 1\n  y = 2", "# %%time\nx = 1\ny = 2"),
 ])  # fmt: skip
 def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     """Magics, shell lines and questions are comments, on the lines they had; Python, also what is timed, stays."""

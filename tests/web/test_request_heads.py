@@ -12,7 +12,7 @@ import pytest
 from support.browser import SECONDS, Visitor, make_server
 from support.learn_command import start_workspace
 
-from grader.web.server import MAX_HEAD_BYTES, WebServer, _Requests
+from grader.web.server import MAX_HEAD_BYTES, MAX_HEAD_LINES, WebServer, _Requests
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,16 @@ def test_a_head_that_is_longer_than_any_browser_s_is_refused(server: WebServer, 
         assert visitor.ask("GET", "/", headers={"Cookie": f"{cookies}; {visitor.cookie}; b=1"}).status == 200
     refused = visitor.ask("GET", "/", headers={"Cookie": f"a={'x' * MAX_HEAD_BYTES}; {visitor.cookie}"})
     assert refused.status == 400 and b"too many cookies" in refused.body
+
+
+def test_a_head_of_many_lines_is_refused_before_it_is_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each line costs more than it is long: twenty strangers with thousands of them would keep the owner waiting."""
+    monkeypatch.setattr(h11.Connection, "next_event", lambda _self: "read")
+    for lines, is_fit in ((MAX_HEAD_LINES - 10, True), (MAX_HEAD_LINES + 10, False)):
+        request = _Requests(h11.SERVER, MAX_HEAD_BYTES)
+        request.receive_data(b"GET / HTTP/1.1\r\n" + b"x:\r\n" * lines + b"\r\n")
+        with nullcontext() if is_fit else pytest.raises(h11.RemoteProtocolError):
+            assert request.next_event() == "read"
 
 
 @pytest.mark.parametrize("pieces", [1, 7, 4_000])
