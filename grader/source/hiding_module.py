@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 
 from grader.source.hiding_names import (
@@ -55,6 +57,12 @@ from grader.worker.watch.rewritten_lookups import told_calls
 OF_PYTHON = frozenset({"getattr", "setattr", "delattr", "vars"})
 UNREWRITTEN = METHODS | OF_PARTS | {DICT}  # in a pattern, where no call may stand
 OF_LOAD = frozenset({"map_location", "mmap", "weights_only"})
+
+
+def bound_alone(nodes: Iterable[ast.AST], counted: Mapping[str, int]) -> set[str]:
+    """Return those of the names that are bound as often as was counted, and nowhere else."""
+    bound = Counter(name for node in nodes for name in names_bound_by(node))
+    return {name for name, times in counted.items() if bound[name] == times == 1}
 
 
 class HidingModule(OwnNames):
@@ -245,7 +253,17 @@ class HidingModule(OwnNames):
 
     def _may_be_own_class(self, cls: ast.expr) -> bool:
         """Return True for what need not be Python's own class: its attributes by place may be any."""
-        return not isinstance(cls, ast.Name) or cls.id in self._bound or self._any_may_be_own
+        if not isinstance(cls, ast.Name) or self._any_may_be_own:
+            return True
+        return cls.id in self._bound and cls.id not in self._plain_classes
+
+    @cached_property
+    def _plain_classes(self) -> set[str]:
+        """The classes without a base, whose attributes by place are those that stand there, as a dataclass's are."""
+        plain = Counter(
+            node.name for node in self._nodes if isinstance(node, ast.ClassDef) and not (node.bases or node.keywords)
+        )
+        return bound_alone(self._nodes, plain) - self.imported.keys() - self.paths.keys() if plain else set()
 
     def _is_dataclass(self, node: ast.AST) -> bool:
         """Return True for `dataclass` but as a decorator: it runs the names of a class that was made otherwise."""

@@ -34,7 +34,7 @@ CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance
 
 
 def makes_attributes(node: ast.AST) -> str:
-    """Return what in a node makes a class, or takes attributes by their places, with names that do not stand there."""
+    """Return what in a node makes a class with names that do not stand there."""
     match node:
         case ast.Call(func=ast.Name("type"), args=args) if len(args) != 1 or _is_class(args[0]):
             return "type"
@@ -48,8 +48,6 @@ def makes_attributes(node: ast.AST) -> str:
             attr="__class__" | "__dict__" | "__bases__" | "__module__" as name, ctx=ast.Store() | ast.Del()
         ):
             return name
-        case ast.MatchClass(cls=cls, patterns=[_, *_]) if last_name(cls) not in CLASSES:
-            return last_name(cls)
     return ""
 
 

@@ -69,6 +69,8 @@ def find(source, siblings=None):
 
 
 HIDDEN = {
+    "places of a class that is another one": "class P:\n    pass\nP = print\ndef f(p):\n    match p:\n"
+    "        case P(a):\n            return a\nf(1)\n",
     "what sets any name, under a harmless one": "from torch import exp as e\n"
     "from unittest.mock import patch as e\nclass A:\n    f = e(input())\nA()\n",
     "what sets any name, as a base": "from unittest import TestCase as T\nfrom unittest.mock import Mock as T\n"
@@ -140,7 +142,8 @@ HIDDEN = {
     "one attribute copied": "import functools\n"
     "def f(a, b, n):\n    functools.update_wrapper(a, b, assigned=n)\nf(1, 2, 3)\n",
     "the same, by keywords alone": "import functools\nfunctools.update_wrapper(wrapper=id, wrapped=id)\n",
-    "a pattern of any name": "class T:\n    pass\nmatch softmax:\n    case T(found):\n        pass\n",
+    "a pattern of any name": "import collections\nclass T(collections.namedtuple('P', [input()])):\n    pass\n"
+    "match softmax:\n    case T(found):\n        pass\n",
     "one that is put together": "class T:\n    def f(self):\n"
     "        setattr(self, '__mat' + 'ch_args__', 1)\nT().f()\n",
     "setting in other hands": "list(map(setattr, [id], [input()], [1]))\n",
@@ -237,6 +240,8 @@ PUT_IN = {
     "a class": "class K:\n    pass\nsetattr(K, 'f', whole)\ndef softmax(x, dim=-1):\n    return K().f(x)\n",
 }  # fmt: skip
 INNOCENT = {
+    "attributes by their places": "from dataclasses import dataclass\n@dataclass\nclass P:\n    a: int\n    b: int\n"
+    "def f(p):\n    match p:\n        case P(a, b):\n            return a + b\nf(P(1, 2))\n",
     "names of types": "import typing_extensions as types_of\nfrom typing_extensions import Self\n"
     "def softmax(x: types_of.Annotated[int, 1], dim: types_of.Literal[1] = 1):\n    return x\n",
     "names of arguments, and parts of a plain layer": "import torch\nfrom torch import nn\nclass P(nn.Module):\n"
