@@ -2,7 +2,7 @@
 tries = "to look names up by the replacing of a dataclass, and to end the watch through the frames of an error"
 entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson"
 lesson = "softmax"
-state = "graded"
+state = "would-not-import"
 score = 1.0
 mistake = "forbidden-call"
 """
