@@ -35,8 +35,10 @@ class SavedFiles:
 
         options = {"step": STEP_MS, "debounce": DEBOUNCE_MS, "rust_timeout": 200, "raise_interrupt": False}
         missing = set[Path]()  # at the last look: many an editor puts a new file in the place of the old one
+        unseen = set(self._digests)  # what was saved before the system tells of it, which it may do late
         for changes in watch(self._folder, stop_event=self._stop, yield_on_timeout=True, **options):  # type: ignore[arg-type]
-            looked_at = {Path(name) for _, name in changes} & self._digests.keys() | missing
+            looked_at = {Path(name) for _, name in changes} & self._digests.keys() | missing | unseen
+            unseen = set()
             digests = {path: _digest(path) for path in sorted(looked_at)}
             gone = missing if not changes else set()
             missing = {path for path, digest in digests.items() if not digest and self._digests[path]} - gone

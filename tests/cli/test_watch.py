@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import queue
 import re
 import select
 import shutil
@@ -20,6 +21,7 @@ import pytest
 from support.command_server import start_command
 from support.learn_command import TINY, answer, environment, learn, start_workspace
 
+from grader.live.saved_files import SavedFiles
 from grader.terminal.screen import Screen
 
 SECONDS, RESEND_SECONDS = 60.0, 5.0
@@ -277,6 +279,16 @@ def test_a_link_to_itself_in_the_place_of_another_lesson_is_passed_over(workspac
         running.wait_for(RIGHT)
     finally:
         running.close()
+
+
+def test_what_is_saved_before_the_system_tells_of_it_is_seen(tmp_path: Path) -> None:
+    """On a busy machine events begin late: a first save was lost, and watched in vain."""
+    file, seen = tmp_path.resolve() / "a.py", queue.Queue[Path]()
+    file.write_text("one")
+    watched = SavedFiles(tmp_path, [file], seen.put)
+    file.write_text("two")
+    with watched:
+        assert seen.get(timeout=SECONDS) == file
 
 
 def test_where_nothing_can_be_kept_it_says_so(workspace: Path, watching: Watching) -> None:
