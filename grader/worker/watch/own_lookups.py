@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from grader.worker.watch.call_monitor import SEALED, ForbiddenCall, matches
 from grader.worker.watch.hardened_modules import HardenedModules
 from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, OF_ANY_NAME, OF_PARTS, is_hiding
-from grader.worker.watch.module_names import ModuleNamespace
+from grader.worker.watch.module_namespace import ModuleNamespace
 from grader.worker.watch.rewritten_lookups import Rewriter
 
 # a learner may put others in their places
