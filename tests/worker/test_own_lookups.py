@@ -243,6 +243,9 @@ TAKEN = {
 }  # fmt: skip
 # In each a name is looked up, or set, that stands nowhere: what `input` gives.
 UNREAD = {
+    "a name that lies about itself":
+        "class S(str):\n    __hash__ = str.__hash__\n    def __eq__(self, other):\n        return True\n"
+        "    def __ne__(self, other):\n        return True\nglobals().pop(S(input('snitliub')))\n",
     "a module behind a newer Python's":
         "import pathlib\nm = pathlib.Path('.').parser\n",
     "the module that an error names":

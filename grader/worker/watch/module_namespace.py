@@ -7,6 +7,7 @@ from typing import Any
 
 __builtins__ = dict(vars(builtins))  # type: ignore[assignment]  # a learner may put others in their places
 BUILTINS = "__builtins__"
+AS_TEXT, MRO_OF = vars(str)["__str__"], vars(type)["__mro__"].__get__
 
 
 class ModuleNamespace:
@@ -37,6 +38,7 @@ class Names(dict[str, Any]):
     __slots__ = ("_names_of_module",)  # a hiding name
 
     def __init__(self, names: dict[str, Any]) -> None:
+        # for what looks past the methods: Python's own `==`, `repr` and `**`
         super().__init__({name: value for name, value in names.items() if name != BUILTINS})
         self._names_of_module = names
 
@@ -74,6 +76,7 @@ class Names(dict[str, Any]):
         return self._now()
 
     def __setitem__(self, name: str, value: Any) -> None:
+        name = plain_text(name)
         if name == BUILTINS:
             raise KeyError(name)
         self._names_of_module[name] = value
@@ -91,4 +94,11 @@ class Names(dict[str, Any]):
         return self[name]
 
     def pop(self, name: str, *default: Any) -> Any:
-        return self._names_of_module.pop(name, *default) if name != BUILTINS else self._now().pop(name, *default)
+        name = plain_text(name)
+        return (self._now() if name == BUILTINS else self._names_of_module).pop(name, *default)
+
+
+def plain_text(name: Any) -> Any:
+    """Return a text of Python's own kind with the signs of another one, `Names.RELU`, whose methods may tell lies."""
+    kind = type(name)
+    return AS_TEXT(name) if kind is not str and any(each is str for each in MRO_OF(kind)) else name

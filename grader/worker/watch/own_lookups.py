@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from grader.worker.watch.call_monitor import SEALED, ForbiddenCall, matches
 from grader.worker.watch.hardened_modules import HardenedModules
 from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, OF_ANY_NAME, OF_PARTS, is_hiding
-from grader.worker.watch.module_namespace import ModuleNamespace
+from grader.worker.watch.module_namespace import MRO_OF, ModuleNamespace, plain_text
 from grader.worker.watch.rewritten_lookups import Rewriter
 
 # a learner may put others in their places
@@ -28,8 +28,8 @@ __builtins__ = dict(vars(builtins))  # type: ignore[assignment]
 FIELDS = "__dataclass_fields__"
 ASKED = frozenset({"__getattr__", "__getattribute__"})
 GETTING, SETTING = "builtins.getattr", "builtins.setattr"
-BUILD, OF_OBJECT, TEXT = vars(builtins)["__build_class__"], object.__getattribute__, vars(str)["__str__"]
-MRO_OF, NAMES_OF, FLAGS_OF, NAME_OF = (vars(type)[name].__get__ for name in ("__mro__", DICT, "__flags__", "__name__"))
+BUILD, OF_OBJECT = vars(builtins)["__build_class__"], object.__getattribute__
+NAMES_OF, FLAGS_OF, NAME_OF = (vars(type)[name].__get__ for name in (DICT, "__flags__", "__name__"))
 SELF_OF = vars(super)["__self__"].__get__
 DESCRIPTOR = vars(FunctionType)[DICT]  # of the same kind as that of a class
 IN_PYTHON = 1 << 9  # of the flags of a class: a `class` statement made it
@@ -196,7 +196,7 @@ class OwnLookups:
         """As `getattr`."""
         if type(name) is str and self._is_usual(id(type(thing)), name):
             return getattr(thing, name, *default)
-        name = _plain(name)
+        name = plain_text(name)
         if type(name) is not str:
             return getattr(thing, name, *default)  # Python says what is wrong
         try:
@@ -222,14 +222,14 @@ class OwnLookups:
 
     def _set(self, thing: Any, name: Any, value: Any) -> None:
         """As `setattr`."""
-        name = _plain(name)
+        name = plain_text(name)
         if type(name) is str:
             self._may_set(thing, name)
         setattr(thing, name, value)
 
     def _delete(self, thing: Any, name: Any) -> None:
         """As `delattr`."""
-        name = _plain(name)
+        name = plain_text(name)
         if type(name) is str:
             self._may_set(thing, name)
         delattr(thing, name)
@@ -268,7 +268,7 @@ class OwnLookups:
         def call(*arguments: Any, **named: Any) -> Any:
             target, *others = arguments if is_told and arguments else (of, *arguments)
             for name in (*others[:1], *named.values())[:1] if others else named.values():
-                if type(name := _plain(name)) is str:
+                if type(name := plain_text(name)) is str:
                     check(target, name)
             return found(*arguments, **named)
 
@@ -285,7 +285,7 @@ class OwnLookups:
 
     def _part(self, name: Any) -> Any:
         """Return the name that a layer looks up in its parts."""
-        name = _plain(name)
+        name = plain_text(name)
         parts = name.split(".") if type(name) is str else ()
         return self._refuse(GETTING) if any(part[:2] == "__" or is_hiding(part) for part in parts) else name
 
@@ -305,11 +305,6 @@ def _is_a(kind: type, of: type) -> bool:
 
 def _leads_on(value: Any) -> bool:
     return callable(value) or _is_a(type(value), ModuleType)
-
-
-def _plain(name: Any) -> Any:
-    """Return a text of Python's own kind with the signs of another one, `Names.RELU`, whose methods may tell lies."""
-    return TEXT(name) if type(name) is not str and _is_a(type(name), str) else name
 
 
 def _dict_of(thing: Any) -> Any:
