@@ -34,31 +34,35 @@ class Lookups(Protocol):
 
 
 class HardenedModules:
-    """The modules of one load."""
+    """The modules of one load, each made where it is imported first."""
 
     def __init__(self, lookups: Lookups, seal: Callable[[Callable[..., Any]], Any]) -> None:
         self._lookups, self._seal = lookups, seal
-        given: dict[ModuleType, dict[str, Callable[..., Any]]] = {
+        self._functions: dict[ModuleType, dict[str, Callable[..., Any]]] = {
             operator: {"attrgetter": self._attrgetter, "methodcaller": self._methodcaller},
             functools: {"update_wrapper": self._update_wrapper, "wraps": self._wraps},
             copy: {"deepcopy": self._deepcopy},
-            dataclasses: {"replace": self._replace, "asdict": self._asdict, "astuple": self._astuple},
+            dataclasses: {name: self._of_fields(name) for name in ("replace", "asdict", "astuple")},
         }
-        self._modules = {id(module): _copy(module, seal, functions) for module, functions in given.items()}
+        self._made: dict[ModuleType, ModuleType] = {}
 
     def import_(self, *arguments: Any, **named: Any) -> Any:
         """As `__import__`, which an import statement calls."""
         module = IMPORT(*arguments, **named)
-        return self._modules.get(id(module), module)
+        if type(module) is not ModuleType or module not in self._functions:
+            return module
+        if module not in self._made:
+            self._made[module] = _copy(module, self._seal, self._functions[module])
+        return self._made[module]
 
     def _attrgetter(self, *names: Any) -> Any:
-        made = operator.attrgetter(*names)  # it says what is wrong
+        operator.attrgetter(*names)  # it says what is wrong
 
         def get(thing: Any) -> Any:
             found = tuple(functools.reduce(self._lookups.get, name.split("."), thing) for name in names)
             return found if len(found) > 1 else found[0]
 
-        return self._seal(get) if made else made
+        return self._seal(get)
 
     def _methodcaller(self, name: Any, /, *arguments: Any, **named: Any) -> Any:
         operator.methodcaller(name)  # it says what is wrong
@@ -67,11 +71,10 @@ class HardenedModules:
     def _update_wrapper(self, wrapper: Any, wrapped: Any, assigned: Any = ASSIGNMENTS, updated: Any = UPDATES) -> Any:
         for thing in (wrapper, wrapped):
             self._lookups.refuse_library(thing)
-        names = *assigned, *updated
-        for name in names:
+        assigned, updated = tuple(assigned), tuple(updated)
+        for name in (*assigned, *updated):
             if name not in (*ASSIGNMENTS, *UPDATES):
                 self._lookups.refuse_name(name)
-        assigned, updated = names[: len(names) - len(updated)], names[len(names) - len(updated) :]
         return functools.update_wrapper(wrapper, wrapped, assigned, updated)
 
     def _wraps(self, wrapped: Any, assigned: Any = ASSIGNMENTS, updated: Any = UPDATES) -> Any:
@@ -82,17 +85,15 @@ class HardenedModules:
             self._lookups.refuse_name("__deepcopy__")
         return copy.deepcopy(thing, memo, *others)
 
-    def _replace(self, thing: Any, /, **changes: Any) -> Any:
-        self._check_fields(thing)
-        return dataclasses.replace(thing, **changes)
+    def _of_fields(self, name: str) -> Callable[..., Any]:
+        """Return a function of `dataclasses` that looks up an object's fields."""
+        function = vars(dataclasses)[name]
 
-    def _asdict(self, thing: Any, **named: Any) -> Any:
-        self._check_fields(thing)
-        return dataclasses.asdict(thing, **named)
+        def checked(thing: Any, /, **named: Any) -> Any:
+            self._check_fields(thing)
+            return function(thing, **named)
 
-    def _astuple(self, thing: Any, **named: Any) -> Any:
-        self._check_fields(thing)
-        return dataclasses.astuple(thing, **named)
+        return checked
 
     def _check_fields(self, thing: Any) -> None:
         """Raise ForbiddenCall where an object, or one in it, has a field of a name that nobody has read."""
