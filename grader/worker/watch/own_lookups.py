@@ -217,22 +217,23 @@ class OwnLookups:
             return name != DICT
         if kind in self._sure and name not in self._fine and len(self._fine) < MAX_NAMES:
             is_door = name[:1] == "_" or name in HIDING_ATTRIBUTES or name in OF_PARTS or is_hiding(name)
-            self._fine |= set() if is_door or matches(name, self._forbids) else {name}
+            if not is_door and not matches(name, self._forbids):
+                self._fine.add(name)
         return kind in self._sure and name in self._fine
+
+    def _settable(self, thing: Any, name: Any) -> Any:
+        name = plain_text(name)
+        if type(name) is str:  # else Python says what is wrong
+            self._may_set(thing, name)
+        return name
 
     def _set(self, thing: Any, name: Any, value: Any) -> None:
         """As `setattr`."""
-        name = plain_text(name)
-        if type(name) is str:
-            self._may_set(thing, name)
-        setattr(thing, name, value)
+        setattr(thing, self._settable(thing, name), value)
 
     def _delete(self, thing: Any, name: Any) -> None:
         """As `delattr`."""
-        name = plain_text(name)
-        if type(name) is str:
-            self._may_set(thing, name)
-        delattr(thing, name)
+        delattr(thing, self._settable(thing, name))
 
     def _names(self, thing: Any) -> Any:
         """As `thing.__dict__`."""
@@ -267,7 +268,7 @@ class OwnLookups:
 
         def call(*arguments: Any, **named: Any) -> Any:
             target, *others = arguments if is_told and arguments else (of, *arguments)
-            for name in (*others[:1], *named.values())[:1] if others else named.values():
+            for name in others[:1] or named.values():
                 if type(name := plain_text(name)) is str:
                     check(target, name)
             return found(*arguments, **named)
