@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 
 from grader.source.hiding_names import (
@@ -35,7 +34,6 @@ from grader.source.own_classes import (
     BASES,
     MARKS_OF_TESTS,
     OF_ANY_CLASS,
-    OWN,
     TEST_CASE,
     items_asked_for,
     makes_attributes,
@@ -52,17 +50,11 @@ from grader.worker.watch.hiding_words import (
     OF_PARTS,
     is_hiding,
 )
-from grader.worker.watch.rewritten_lookups import told_calls
+from grader.worker.watch.rewritten_lookups import FIRST, told_calls
 
 OF_PYTHON = frozenset({"getattr", "setattr", "delattr", "vars"})
 UNREWRITTEN = METHODS | OF_PARTS | {DICT}  # in a pattern, where no call may stand
 OF_LOAD = frozenset({"map_location", "mmap", "weights_only"})
-
-
-def bound_alone(nodes: Iterable[ast.AST], counted: Mapping[str, int]) -> set[str]:
-    """Return those of the names that are bound as often as was counted, and nowhere else."""
-    bound = Counter(name for node in nodes for name in names_bound_by(node))
-    return {name for name, times in counted.items() if bound[name] == times == 1}
 
 
 class HidingModule(OwnNames):
@@ -74,8 +66,9 @@ class HidingModule(OwnNames):
         return len(self._nodes)
 
     @cached_property
-    def _bound(self) -> set[str]:
-        return {name for node in self._nodes for name in names_bound_by(node)}
+    def _bound(self) -> Counter[str]:
+        """How often each name is bound, in whatever scope."""
+        return Counter(name for node in self._nodes for name in names_bound_by(node))
 
     @cached_property
     def _holds_modules(self) -> bool:
@@ -108,7 +101,7 @@ class HidingModule(OwnNames):
 
     def _is_seen_by_worker(self, of: ast.expr, name: str) -> bool:
         """Return True for a name of which a worker sees whether it is one's own object's: `self.sys`, `node.obj`."""
-        is_of_first = isinstance(of, ast.Name) and of.id in OWN and name in HIDING_ATTRIBUTES
+        is_of_first = isinstance(of, ast.Name) and of.id in FIRST and name in HIDING_ATTRIBUTES
         return is_of_first or (name in NAMES_OF_MODULES and not self._is_known(of))
 
     def _imported_place(self, node: ast.Import | ast.ImportFrom) -> str:
@@ -212,9 +205,7 @@ class HidingModule(OwnNames):
         """Return what looks up a name, or all, that no reader of the source knows: `getattr(torch, n)`; or ""."""
         name, found = self._known_name(node), False
         match node:
-            case ast.Call(func=ast.Name(called)) if (
-                called in OF_PYTHON and called in self._bound | self.imported.keys()
-            ):
+            case ast.Call(func=ast.Name(called)) if called in OF_PYTHON and called in self._bound:
                 return called  # it may give what it is told
             case ast.Call(args=[]) if name in ALL_NAMES:
                 # a library's functions are among one's own, or a library itself
@@ -260,10 +251,9 @@ class HidingModule(OwnNames):
     @cached_property
     def _plain_classes(self) -> set[str]:
         """The classes without a base, whose attributes by place are those that stand there, as a dataclass's are."""
-        plain = Counter(
-            node.name for node in self._nodes if isinstance(node, ast.ClassDef) and not (node.bases or node.keywords)
-        )
-        return bound_alone(self._nodes, plain) - self.imported.keys() - self.paths.keys() if plain else set()
+        classes = [node for node in self._nodes if isinstance(node, ast.ClassDef)]
+        plain = {node.name for node in classes if not (node.bases or node.keywords) and self._bound[node.name] == 1}
+        return plain - self.paths.keys()  # what a star brings is bound by no name
 
     def _is_dataclass(self, node: ast.AST) -> bool:
         """Return True for `dataclass` but as a decorator: it runs the names of a class that was made otherwise."""

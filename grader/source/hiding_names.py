@@ -222,7 +222,7 @@ def used_of_all(module: str) -> dict[str, str]:
     return {name: f"{module}.{name}" for name in names if used_place(f"{module}.{name}")}
 
 
-def names_in_other_hands(node: ast.AST, called: set[int], bound: set[str]) -> bool:
+def names_in_other_hands(node: ast.AST, called: set[int], bound: Collection[str]) -> bool:
     """Return True for `globals` as a value; `vars` may be a variable, where one is *bound*."""
     is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in ALL_NAMES
     return is_read and id(node) not in called and not (last_name(node) == "vars" and "vars" in bound)

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable
 from grader.source.hiding_names import ALL_NAMES, LOOKUPS, last_name, text_of
 from grader.source.parse import nodes_in
 from grader.source.scopes import Definition
+from grader.worker.watch.rewritten_lookups import FIRST
 
-OWN = ("self", "cls")
 OF_ANY_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__", "__members__"})
 TEST_CASE = "unittest.TestCase"
 # Of libraries, beside torch.nn's, classes of which no attribute leads to other objects than their own parts. A writer
@@ -26,7 +26,6 @@ BASES = frozenset({
 })  # fmt: skip
 # As decorators: they mark a function or class by attributes of these names, and call neither.
 MARKS_OF_TESTS = frozenset(f"unittest.{name}" for name in ("expectedFailure", "skip", "skipIf", "skipUnless"))
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 ITEMS = {"__getitem__": 1, "__delitem__": 1, "__setitem__": 2}  # with how many arguments an object's are called
 METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is
 ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
@@ -78,7 +77,7 @@ def _fine_types(node: ast.AST) -> Iterable[ast.AST]:
     match node:
         case ast.Call(func=ast.Name("isinstance" | "issubclass" | "super"), args=args):
             yield from (part for argument in args for part in nodes_in(argument))
-        case ast.Call(func=ast.Attribute(value=ast.Name() as name), args=[ast.Name(first), *_]) if first in OWN:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name), args=[ast.Name(first), *_]) if first in FIRST:
             yield name
         case ast.Call(func=ast.Name() as func) | ast.Attribute(value=ast.Name() as func, attr="__name__"):
             yield func
