@@ -63,13 +63,14 @@ def _run(
     code = _compile(path, source)
     if lookups:
         lookups.prepare(namespace)
-    if importing is None and (lookups is None or not may_look_up(source)):
+    rewrites = lookups if lookups and may_look_up(source) else None
+    if not (importing or rewrites):
         exec(code, namespace)
         return
     tree = ast.parse(source, path)
     disarm_main_guard(tree, source)
-    if lookups and may_look_up(source):
-        lookups.rewrite(tree)
+    if rewrites:
+        rewrites.rewrite(tree)
     if importing:
         importing.run(tree, path, namespace)
     else:
@@ -134,7 +135,7 @@ def seed_generators(device: str = "cpu", number: int = 0, of_torch_alone: bool =
 Runner = Callable[[dict[str, Any]], BaseException | None]
 
 
-def _make_runner(path: str, source: str, importing: WatchedImport | None, lookups: OwnLookups | None = None) -> Runner:
+def _make_runner(path: str, source: str, importing: WatchedImport | None, lookups: OwnLookups | None) -> Runner:
     """Return a function in C that runs a source in the namespace it is given, and returns what that raised.
 
     Whoever reaches a function of ours by an import's finder would have our modules. A generator's frame is guarded.
