@@ -312,9 +312,8 @@ def _read_archive(path: Path, inside: str, name: str, prefix: str, hand_in: Hand
 def _members(file: BinaryIO, name: str, hand_in: HandIn) -> Iterator[tuple[str, bytes]]:
     """Read an archive as what it is, whatever its name says. Raises ArchiveError, OSError, HandInFull."""
     begin = file.read(TAR_BEGINS + 5)
-    is_tar = begin[TAR_BEGINS:] == b"ustar" and not begin.startswith(
-        ZIP_BEGINS
-    )  # it begins with a name, which may be any
+    # a tar begins with a name, which may be any; so does a zip's first member, behind its sign
+    is_tar = begin[TAR_BEGINS:] == b"ustar" and not begin.startswith(ZIP_BEGINS)
     if begin.startswith(b"\x1f\x8b") or is_tar:
         return read_tar(file, hand_in.note, hand_in.spend)
     if other := next((kind for sign, kind in OTHER_KINDS.items() if begin.startswith(sign)), ""):
