@@ -44,9 +44,9 @@ def fill_file(run: CheckRun, lesson: Lesson, source: str, examine: Callable[[Sub
     path = short_path(context.workspace.exercise_path(lesson))
     if context.edited_at(lesson):
         own = read_submission(Path(path), lesson, context.course, context.workspace.root)
-        return (
-            "" if _is_same(own.source, source) else f"`{path}` holds other work, and that is handed in and built with."
-        )
+        if _is_same(own.source, source):
+            return ""
+        return f"`{path}` holds other work, and that is handed in and built with."
     submission = Submission(lesson.name, path, source)
     verdict = examine(submission)
     if verdict is None or not verdict.passed:
