@@ -26,6 +26,7 @@ from grader.source.parse import TooDeep, TooLarge
 MAX_NODES = 100_000  # of all files together: exercises have a few thousand
 MAX_LINKS = 12  # times that a name of a file is looked for in those it imports: two or three are enough
 MODULE_LOOKUP = "__getattr__"  # a function of a module that is asked for the names which it has not
+HIDES = "behind which a call that this exercise forbids could be hidden."
 UNREAD = "a file that is not read"  # in the place of a name
 
 
@@ -54,7 +55,7 @@ class ForbiddenCall:
         if self.hides:
             name = self.name.removesuffix(ITSELF)
             uses = f"It uses `{name}`" if name == self.name else f"It hands on `{name}` itself, as a value"
-            return f"{uses}, behind which a call that this exercise forbids could be hidden."
+            return f"{uses}, {HIDES}"
         return (
             f"It calls `{self.written or self.name}`, which this exercise forbids: it is to be done without that call."
         )

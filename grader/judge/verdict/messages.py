@@ -11,6 +11,7 @@ from grader.judge.processes.remote_module import Call, RemoteFunction
 from grader.judge.values import redacted_explanation
 from grader.judge.values.compare import is_array, kind_of, show
 from grader.model import CheckResult, Lesson, Submission
+from grader.source.forbidden_calls import HIDES
 
 ONLY_FORM = "But for that, it is right here: such a fault is counted once."
 PASSES_ON_CPU = "On the CPU all its checks pass: what is said here is of the GPU."
@@ -49,14 +50,15 @@ def describe_error(error: LearnerError) -> str:
     """Describe an error of the submission, with the learner's own lines."""
     if error.kind == "forbidden":
         if "." in error.text:  # no call that is forbidden, but a door behind which it would not be seen
-            says = f"It uses `{error.text}`, behind which a call that this exercise forbids could be hidden."
-            return "\n".join([says, *_show_frames(error.frames[-1:])])
+            says = f"It uses `{error.text}`, {HIDES}"
+            return "\n".join([says, *show_frames(error.frames[-1:])])
         return f"It calls `{error.text}`, which this exercise forbids: it is to be done without that call."
     head = f"{error.type_name}: {error.text}" if error.type_name else error.text
-    return "\n".join([head.rstrip(": "), *_show_frames(error.frames)])
+    return "\n".join([head.rstrip(": "), *show_frames(error.frames)])
 
 
-def _show_frames(frames: Sequence[Sequence[Any]]) -> Iterator[str]:
+def show_frames(frames: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Yield the lines that show where in a learner's files an error was raised."""
     for filename, line, name, code in frames:
         yield f"  {filename}:{line} in {name}" if name else f"  {filename}:{line}"
         yield from (f"    {text}" for text in code.splitlines())

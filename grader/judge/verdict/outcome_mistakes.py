@@ -16,8 +16,9 @@ from grader.judge.diagnosis.structural_facts import SHARED
 from grader.judge.errors import LearnerError
 from grader.judge.values.difference_patterns import Fact
 from grader.judge.verdict.facts import Facts
-from grader.judge.verdict.messages import describe_error
+from grader.judge.verdict.messages import describe_error, show_frames
 from grader.model import CheckResult, Named, Submission
+from grader.source.forbidden_calls import HIDES
 from grader.source.parse import parse
 
 AS_RETURNS_SAYS = "Give back exactly what the docstring says."
@@ -60,11 +61,9 @@ def name_load_error(error: LearnerError) -> Named:
         says = f"{during}, it ran `doctest`, which sets a tracer: that is refused where an exercise forbids calls."
         return Named("forbidden-call", "", says, 'Put its tests behind `if __name__ == "__main__":`.')
     if error.kind == "forbidden" and "." in error.text:
-        says = f"{during}, it used `{error.text}`, behind which a call that this exercise forbids could be hidden."
-        says += "".join(f"\n  {file}:{line}\n    {code}" for file, line, _, code in error.frames[-1:])
-        return Named(
-            "forbidden-call", "", says, "Write the names there, or look them up in objects of your own classes."
-        )
+        says = "\n".join([f"{during}, it used `{error.text}`, {HIDES}", *show_frames(error.frames[-1:])])
+        advice = "Write the names there, or look them up in objects of your own classes."
+        return Named("forbidden-call", "", says, advice)
     if error.kind == "forbidden":
         says = f"{during}, it called `{error.text}`, which this exercise forbids."
         return Named(
