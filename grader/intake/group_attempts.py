@@ -17,6 +17,7 @@ from grader.model.person_name import may_be_same
 
 OF_ANOTHER = "The number {id} is somebody else's in the roster, by the account's address or name: it was not used."
 MAX_EARLIER = 20  # attempts of one person that are read beside the newest
+NOT_ALL = "Of {all} attempts the newest {read} were looked at; the others were left out."
 
 
 def group_entries(entries: Iterable[Entry]) -> list[Learner]:
@@ -140,18 +141,21 @@ def number_attempts(learners: Sequence[Learner]) -> list[tuple[Learner, bool]]:
 def add_earlier(learners: Iterable[Learner], older: Iterable[Learner], several: str) -> list[Learner]:
     """Give the newest hand-in of each person the earlier ones, of which the last MAX_EARLIER are looked at.
 
-    *several* says what becomes of them; for "last" they are left out.
+    *several* says what becomes of them; for "last" they are left out. Who has more is told in the hand-in's notes.
     """
     limit = 0 if several == "last" else MAX_EARLIER
     attempts: dict[str, list[Learner]] = defaultdict(list)
     for one in sorted(older, key=lambda one: one.attempt, reverse=True):
         attempts[one.id].append(one)
-    return [
-        replace(one, earlier=tuple(attempts[one.id][:limit]), several=several)
-        if one.known and one.id in attempts
-        else one
-        for one in learners
-    ]
+    return [_with_earlier(one, attempts.get(one.id, ()), limit, several) if one.known else one for one in learners]
+
+
+def _with_earlier(one: Learner, earlier: Sequence[Learner], limit: int, several: str) -> Learner:
+    if not earlier:
+        return one
+    are_cut = 0 < limit < len(earlier)
+    notes = (*one.notes, NOT_ALL.format(all=len(earlier) + 1, read=limit + 1)) if are_cut else one.notes
+    return replace(one, earlier=tuple(earlier[:limit]), several=several, notes=notes)
 
 
 def _age(learner: Learner) -> tuple[float, float, list[tuple[int, str]], float, str]:

@@ -593,3 +593,15 @@ def test_a_class_in_an_archive_is_the_class_in_a_folder(tmp_path_factory, names)
     assert [read_hand_in(one).files for one in packed.learners] == [
         read_hand_in(one).files for one in unpacked.learners
     ]
+
+
+@pytest.mark.parametrize("count", [21, 22])
+def test_who_has_more_attempts_than_are_looked_at_is_told(folder, count):
+    """The newest and twenty earlier ones are looked at; the hand-in's notes say that there were more."""
+    write(folder, {f"ann-{number}_a.py": f"x = {number}" for number in range(1, count + 1)})
+    pattern = NamePattern.parse(r"(?P<id>[a-z]+)-(?P<attempt>\d+)_(?P<file>.+)")
+    (found,) = discover(folder, names=pattern, attempts="merge").learners
+
+    told = "Of 22 attempts the newest 21 were looked at; the others were left out."
+    assert (told in read_hand_in(found).notes) == (count == 22)
+    assert len(found.earlier) == 20
