@@ -41,6 +41,7 @@ _NUMBERS = re.compile(
 _WORDS = re.compile(rf"(.*\b\d{{4}})\W+(?:at )?(\d\d?)(?::?(\d\d))?{_HALF}\s*", re.IGNORECASE)
 _BLACKBOARD = re.compile(r"(.+?_.+?)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
 _LIKE_A_TIME = re.compile(r"\D*+\d.*(?:[AP]M|\d)$", re.DOTALL)
+_YEAR = re.compile(r"\b\d{4}\b")
 _BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+)")
 
 
@@ -141,11 +142,12 @@ def blackboard(name: str) -> Entry | None:
 def brightspace(name: str) -> Entry | None:
     """Read a name of Brightspace: `12345-678 - Ann Lee - Nov 20, 2026 1015 AM - softmax.py`.
 
-    A person's name and a file's may hold a time, too: of several the latest is when it was handed in. What looks like
-    one in another language has its place, and is no time.
+    That of a folder ends with the time. A person's name and a file's may hold a time, too: of several the latest
+    is when it was handed in. What looks like one in another language has its place, and is no time.
     """
     owner, parts, times = _brightspace_times(name)
-    alike = (at for at, part in enumerate(parts[1:-1], 1) if _LIKE_A_TIME.match(part))
+    may_be = parts[1:] if parts and _YEAR.search(parts[-1]) else parts[1:-1]  # a file's name is none
+    alike = (at for at, part in enumerate(may_be, 1) if _LIKE_A_TIME.match(part))
     when, at = max(times, default=(None, next(alike, 0)))
     if not at:
         return None
@@ -162,7 +164,7 @@ def _brightspace_times(name: str) -> tuple[str, list[str], list[tuple[float, int
     """Return whose a name is, what stands between its dashes, and the times among these with their places."""
     found = _BRIGHTSPACE.fullmatch(name) if len(name) <= MAX_NAME_LENGTH else None
     owner, parts = (found[1], found[2].split(" - ")) if found else ("", [])
-    return owner, parts, [(when.seconds, at) for at, part in enumerate(parts[1:-1], 1) if (when := _parse_words(part))]
+    return owner, parts, [(when.seconds, at) for at, part in enumerate(parts[1:], 1) if (when := _parse_words(part))]
 
 
 PLATFORMS = {

@@ -128,6 +128,9 @@ def test_names_as_gradescope_makes_them():
     ("1234-567 - Ann Lee - 2026 - Nov 20, 2026 1015 AM - x.py", ("1234", "Ann Lee - 2026", "x.py")),
     ("1-2 - Mal - Nov 1, 2026 900 AM - Nov 20, 2026 1000 AM - x.py", ("1", "Mal - Nov 1, 2026 900 AM", "x.py")),
     ("1234 - Ann Lee - softmax.py", None),
+    ("1234-567 - Ann Lee - Nov 20, 2026 1015 AM", ("1234", "Ann Lee", "")),
+    ("1-2 - Mal - Nov 1, 2026 900 AM - Nov 20, 2026 1000 AM", ("1", "Mal - Nov 1, 2026 900 AM", "")),
+    ("1234-567 - Ann Lee - hw 2", None),
 ])  # fmt: skip
 def test_names_as_blackboard_and_brightspace_make_them(name, expected):
     """Who it was, the file's own name, and when it was handed in: 20 November 2026 at ten, or a quarter past."""
@@ -142,6 +145,8 @@ def test_a_time_in_another_language_is_none():
     entry = brightspace("1234-567 - Ann Lee - 20 nov. 2026 10 h 15 - softmax.py")
 
     assert (entry.owner, entry.file, entry.submitted) == ("1234", "softmax.py", None)
+    entry = brightspace("1234-567 - Ann Lee - 20 nov. 2026 10 h 15")  # a folder
+    assert (entry.owner, entry.file, entry.submitted) == ("1234", "", None)
     assert parse_time("30112026") is None and parse_time("1795000000") == 1795000000.0
 
 
@@ -188,6 +193,7 @@ def test_a_download_without_a_name_of_blackboard_is_told(folder):
     (r"(?P<id>[a-z]+) (?P<when>[^_]+)_(?P<file>.+)", ["ann 20 Nov 2026 2200_a.py", "ann 20 Nov 2026 0900_a.py"], 0),
     ("blackboard", ["H_ann_attempt_2026-11-20-10-00-00_a.py", "H_ann_attempt_2026-11-19-12-00-00_a.py"], 0),
     ("brightspace", ["1-2 - Ann - Nov 9, 2026 1000 AM - a.py", "1-2 - Ann - Nov 10, 2026 100 AM - a.py"], 1),
+    ("brightspace", ["1-2 - Ann - Nov 9, 2026 1000 AM/a.py", "1-2 - Ann - Nov 10, 2026 100 AM/a.py"], 1),
 ])  # fmt: skip
 def test_attempts_are_told_apart_by_number_time_or_text(folder, expression, names, newest):
     """Two attempts never become one hand-in, and the newer one is graded."""
