@@ -104,7 +104,8 @@ def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:
     text, notes = _text(path)
     text = text.replace("\0", "")
     heading = next((line for line in text.splitlines() if line.strip()), "")
-    delimiter = max(",;\t|", key=heading.count)
+    said = re.fullmatch(r"sep=(.)\s*", heading, re.IGNORECASE)  # as Excel writes and reads it
+    delimiter = said[1] if said else max(",;\t|", key=heading.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     rows, empty = [], []
     try:
@@ -117,6 +118,7 @@ def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:
         raise UsageError(
             f"line {reader.line_num} of the roster is no CSV: {error}", where=str(path), next_step=QUOTES
         ) from None
+    del rows[: bool(said)]
     if not rows:
         raise UsageError("the roster is empty", where=str(path), next_step=HEADINGS)
     inner = [line for line in empty if line < rows[-1][0]]

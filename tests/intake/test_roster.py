@@ -64,6 +64,7 @@ def roster(tmp_path):
     (GRADESCOPE_ROSTER, [("0301", "Ann Lee", "")]),
     ("E-Mail\tName\nann@x.edu\tAnn\n", [("ann@x.edu", "Ann", "")]),
     ("login|section\nann|1\n", [("ann", "", "1")]),
+    ("sep=;\nid;name;section\n1;Lee, Ann, Dr;A\n", [("1", "Lee, Ann, Dr", "A")]),
 ])  # fmt: skip
 def test_exports_of_platforms_are_rosters(roster, text, people):
     """Columns are found by their headings, whatever stands between them; lines without a person are skipped."""
