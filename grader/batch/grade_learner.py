@@ -130,15 +130,16 @@ class LearnerGrader:
         Of several attempts at one lesson the best counts. Pictures are put beside the source in *prints*, which is the
         first attempt's, if that counts.
         """
-        found = [one for one, _ in attempts]
+        found, lessons = [one for one, _ in attempts], self.judge.course.lessons
         folders = {one.lesson: folder for one, folder in reversed(attempts) if isinstance(one, LessonResult)}
         shown = {one.lesson: one for one in reversed(found)} if self.settings.pictures else {}
         drawn: dict[str, tuple[LessonResult, list[Picture]]] = {}
         results = {one.lesson: one if isinstance(one, LessonResult) else None for one in found}
         submissions = [(one, folder) for one, folder in attempts if isinstance(one, Submission)]
-        # those that can share a process come first: each of the others needs one for itself
+        # those that can share a process come first, and of these the ones that are watched: see `Workers.take`
         alone = {one.lesson for one, _ in submissions if self.judge.workers.needs_its_own(one)}
-        submissions.sort(key=lambda each: each[0].lesson in alone)  # a lesson's newest attempt stays its first
+        order = {name: (name in alone, not lessons[name].forbids) for name in results}
+        submissions.sort(key=lambda each: order[each[0].lesson])  # a lesson's newest attempt stays its first
         spent: dict[str, float] = defaultdict(float)  # seconds of judging, by lesson
         left_out: set[str] = set()  # lessons of which not every attempt was judged
         with self.judge.workers.one_learner():
@@ -149,7 +150,7 @@ class LearnerGrader:
                 started = time.monotonic()
                 self.on_step(one.lesson)
                 pictures: list[Picture] | None = [] if shown.get(one.lesson) is one else None
-                lesson = self.judge.course.lessons[one.lesson]
+                lesson = lessons[one.lesson]
                 result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
                 known = results[one.lesson]
                 results[one.lesson] = better_result(known, result) if known else result  # of equal ones the earlier

@@ -23,7 +23,7 @@ from typing import Any
 from grader.source.parse import TooDeep, TooLarge, nodes_in
 from grader.source.scopes import names_bound_by, root_name
 from grader.source.what_runs import parse_what_runs
-from grader.worker.watch.hiding_words import HIDING_NAMES
+from grader.worker.watch.hiding_words import HIDING_ATTRIBUTES, HIDING_NAMES
 
 # fmt: off
 MODULES = frozenset({
@@ -123,11 +123,28 @@ class _Analysis:
             self.modules.update(alias.asname or alias.name for alias in node.names if alias.name in self.own)
         elif isinstance(node, ast.Call):
             self.uses.add(id(node.func))
-            if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass", "super"):
-                self.uses.update(id(part) for argument in node.args for part in nodes_in(argument))
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            if name in ("isinstance", "issubclass", "super") and name not in self._binders:
+                self.uses.update(id(part) for argument in node.args for part in self._only_named(argument))
         for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None)):
-            if isinstance(annotation, ast.AST):
-                self.uses.update(id(part) for part in nodes_in(annotation))
+            if isinstance(annotation, ast.expr):
+                self.uses.update(id(part) for part in self._only_named(annotation))
+
+    def _only_named(self, node: ast.expr) -> list[ast.expr]:
+        """Return the parts of an annotation, or of what `isinstance` is told, of which nobody gets hold there."""
+        found = [node]
+        for part in found:  # grows while it is read
+            match part:
+                case ast.Attribute(value=value) | ast.Starred(value=value):
+                    found.append(value)
+                case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                    found += parts
+                case ast.BinOp(left=left, right=right):
+                    found += [left, right]
+                case ast.Subscript(value=value, slice=index):
+                    is_ones_own = self._binders.get(root_name(value), {ast.alias}) != {ast.alias}
+                    found += [] if is_ones_own else [value, index]  # it may have a `__getitem__`
+        return found
 
     def _note_self(self, method: ast.stmt, name: str) -> None:
         """Note the attributes of *name* in a method, and where it calls `__init__` and the like on that object."""
@@ -232,7 +249,7 @@ class _Analysis:
         if name.startswith("__"):
             return id(node) in self.inits
         if id(node) in self.selves:
-            return True
+            return name not in HIDING_NAMES | HIDING_ATTRIBUTES  # a class in whatever hands has any object for its own
         if owner in self.modules:
             return id(node) in self.uses and isinstance(node.ctx, ast.Load)
         if is_bound(node):

@@ -87,14 +87,18 @@ MENDS = ROOT / "tests" / "attacks" / "programs" / "mends_the_next_lesson"
 
 
 def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
-    """A file that would turn the next lesson's stub into the forbidden call gains nothing; where its source is not
-    looked at, the same file gains nearly all: so it is that look which stops it."""
+    """A file that would turn the next lesson's stub into the forbidden call gains nothing, by its source and by what
+    follows what in a process; where neither is looked at, the same file gains nearly all."""
     sources = {name: (MENDS / f"{name}.py").read_text() for name in ("causal_mask", "attention")}
-    guarded = judged(launcher, sources, shared=True)
+    take = worker_pool.Workers.take
+    monkeypatch.setattr(worker_pool.Workers, "take", lambda workers, _forbids=(): take(workers))
+    by_source = judged(launcher, sources, shared=True)
     monkeypatch.setattr(worker_pool, "has_no_side_effects", lambda *_sources: True)
     unguarded = judged(launcher, sources, shared=True)
+    monkeypatch.setattr(worker_pool.Workers, "take", take)
+    by_order = judged(launcher, sources, shared=True)
 
-    assert [result.score for result in guarded] == [10.0, 1.0]
+    assert [result.score for result in by_source] == [result.score for result in by_order] == [10.0, 1.0]
     assert unguarded[0].score == 10.0 and unguarded[1].score > 9.0
 
 
@@ -152,6 +156,20 @@ def test_the_worker_sees_what_code_changes_by_accident():
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["256", *(["0"] * len(seen))], seen
+
+
+def test_what_ran_unwatched_is_not_followed_by_what_is_watched(launcher, monkeypatch):
+    """A lesson that forbids calls gets no process in which code has run that nobody watched."""
+    leases = []
+    lease = launcher.lease
+    monkeypatch.setattr(launcher, "lease", lambda *more: leases.append(1) or lease(*more))
+
+    judged(launcher, {name: RIGHT[name] for name in ("softmax", "attention", "causal_mask")}, shared=True)
+    after = len(leases)
+    leases.clear()
+    judged(launcher, {name: RIGHT[name] for name in ("causal_mask", "softmax", "attention")}, shared=True)
+
+    assert len(leases) == after + 1
 
 
 def test_a_module_keeps_nothing_for_the_next_lesson(launcher):

@@ -66,6 +66,8 @@ def f(x):
     "weights by name": "def f(m, state):\n    m.load_state_dict(state)\n    return m\n",
     "layers of torch's": "from torch.nn import Linear\nclass A(Linear):\n    pass\nclass B(nn.LayerNorm):\n    pass\n",
     "an error, an object": "class A(ValueError):\n    pass\nclass B(object):\n    pass\n",
+    "classes in annotations": "from typing import Dict, Optional\nclass A:\n    pass\n"
+    "def f(x: list[A], y: A | None, z: Optional[A]) -> Dict[str, A]:\n    return isinstance(x, (A, nn.Linear))\n",
     "no Python": "def f(:\n",
 }
 HOLD = "class A(nn.Module):\n    def __init__(self):\n        self.held = {}\n        self.held.weight = print\n"
@@ -111,6 +113,13 @@ WILD = {
     "a function that has a self": "def go(self):\n    self.help = 1\ngo(torch)\n",
     "annotations that give a class away": "import typing\n" + GO + "def h(x: A):\n    pass\n"
     "typing.get_type_hints(h)['x'].go(torch)\n",
+    "a class kept from a question": GO + "isinstance(1, (k := A))\nk.go(torch)\n",
+    "a class kept by a question of one's own": GO + "def isinstance(x, k):\n    k.go(torch)\nisinstance(1, A)\n",
+    "a class kept from an annotation": GO + "def h(x: (k := A)):\n    pass\nk.go(torch)\n",
+    "a class kept by what an annotation asks": "class B:\n    def __getitem__(self, x):\n        return x.go\n"
+    "b = B()\n" + GO + "def h(x: b[A]):\n    pass\n",
+    "what leads from any object to a frame": "class A:\n    def go(self):\n        return self.f_globals\n",
+    "what leads from any object to modules": "class A:\n    def go(self):\n        return self.sys\n",
     "a module that is only loaded when asked for": "np.f2py.os.system('ls')\n",
     "an __init__ for something else": "torch.optim.Optimizer.__init__(torch, [], {})\n",
     "a dunder of a class": "nn.Module.__call__.x\n",

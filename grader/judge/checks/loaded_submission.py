@@ -164,7 +164,7 @@ class LearnerFunctions(LoadedSubmission):
         if self.worker is None or not self.worker.alive or self.device != "cpu":
             return None
         self.worker.close()  # it has seen hidden inputs, and could choose by them which line goes wrong
-        worker = self.worker = self.workers.take()
+        worker = self.worker = self.workers.take(self.checks.lesson.forbids)
         self.expect_small_calls()
         worker.until = self.deadline + self.limits.probe_seconds
         sharing, lesson = self.workers.sharing, self.checks.lesson
@@ -216,7 +216,7 @@ class LearnerFunctions(LoadedSubmission):
     def _load_in_worker(self) -> tuple[Worker, dict[str, Any]]:
         """Load in a new worker and return its reply."""
         self.close()
-        self.worker = self.workers.take()
+        self.worker = self.workers.take(self.checks.lesson.forbids)
         try:
             reply = self._request_load(self.worker)
             if reply.get("unclean") is True:  # an earlier lesson of this learner left traces in the process
@@ -237,7 +237,7 @@ class LearnerFunctions(LoadedSubmission):
     def _load_afresh(self, worker: Worker) -> dict[str, Any]:
         """Load in another worker than this one; only one is ever kept, so that is a fresh one."""
         worker.close()
-        self.worker = self.workers.take()
+        self.worker = self.workers.take(self.checks.lesson.forbids)
         return self._request_load(self.worker)
 
     def _load_without_forbidden(self, reply: dict[str, Any]) -> dict[str, Any]:

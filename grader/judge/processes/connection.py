@@ -60,6 +60,7 @@ class Worker:
         self.patience = limits.call_seconds
         self.until = math.inf
         self.on_progress: OnProgress | None = None
+        self.is_watched = True  # no lesson was loaded in it whose calls are not
         self.layers: tuple[str, ...] | None = None
         self.alive = True
         self._exits = exits

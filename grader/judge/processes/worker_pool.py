@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from grader.judge.processes.connection import OnProgress, Worker
@@ -41,14 +41,21 @@ class Workers:
                 self._kept.close()
                 self._kept = None
 
-    def take(self) -> Worker:
-        """Return the worker kept from the same learner's last lesson, or a fresh one."""
+    def take(self, forbids: Collection[str] = ()) -> Worker:
+        """Return the worker kept from the same learner's last lesson, or a fresh one.
+
+        A lesson that forbids calls gets none in which code has run that was not watched: it could have ended the watch.
+        """
         worker, self._kept = self._kept, None
+        if worker is not None and forbids and not worker.is_watched:
+            worker.close()
+            worker = None
         if worker is None:
             worker = self._launcher.lease()
         else:
             worker.begin_lesson()
         worker.on_progress = self.on_progress
+        worker.is_watched &= bool(forbids)
         return worker
 
     def give_back(self, worker: Worker, submission: Submission) -> None:
