@@ -17,7 +17,6 @@ from grader.source.hiding_names import (
     MADE_OF_NAMES,
     NAMES_BY_TEXT,
     SETTERS,
-    WRAPPING,
     hiding_place,
     hiding_word,
     is_module,
@@ -217,8 +216,6 @@ class HidingModule(OwnNames):
             case ast.Dict(keys=keys):  # which may become a class's names
                 found = any(key and not text_of(key) and self._is_assembled(key) for key in keys)
                 name = "a key that is put together"
-            case ast.Call(args=given, keywords=named) if name in WRAPPING:  # `assigned` and `updated` name attributes
-                found = bool(named) or len(given) != WRAPPING[name] or any(map(self._path, given))
             case ast.Call(args=[thing, *_]) if name in LISTS:
                 found = self._is_known(thing)
             case ast.Attribute(attr="__dict__", value=thing):

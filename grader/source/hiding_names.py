@@ -105,7 +105,7 @@ SETTERS = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
 REBINDING = frozenset({"vars", "globals", "locals", "__dict__", "setattr", "__setattr__", "delattr", "setitem"})
 LISTS = frozenset({"dir", "vars"})
-WRAPPING = {"wraps": 1, "update_wrapper": 2}  # copy what is in an object's dictionary; how many arguments are harmless
+WRAPPING = frozenset({"wraps", "update_wrapper"})
 ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argument
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on

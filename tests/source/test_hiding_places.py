@@ -139,9 +139,6 @@ HIDDEN = {
     "a library in other hands": "import torch\ndef f(m):\n    return m\nf(torch)\n",
     "a part of it": "from torch import nn\nmine = [nn]\n",
     "one that is given another class": "def f(m, k):\n    m.__class__ = k\nf(1, 2)\n",
-    "one attribute copied": "import functools\n"
-    "def f(a, b, n):\n    functools.update_wrapper(a, b, assigned=n)\nf(1, 2, 3)\n",
-    "the same, by keywords alone": "import functools\nfunctools.update_wrapper(wrapper=id, wrapped=id)\n",
     "a pattern of any name": "import collections\nclass T(collections.namedtuple('P', [input()])):\n    pass\n"
     "match softmax:\n    case T(found):\n        pass\n",
     "one that is put together": "class T:\n    def f(self):\n"

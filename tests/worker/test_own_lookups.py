@@ -260,12 +260,6 @@ UNREAD = {
         "from types import SimpleNamespace\nR = SimpleNamespace(__mro_entries__=lambda b: (super,))\n"
                                 "class S(R):\n    pass\nS(int, 1)\n",
     "another base, later": "class A:\n    pass\nclass B:\n    pass\nA.__bases__ = (B,)\n",
-    "a wrapper of Python's own class":
-        "from functools import update_wrapper\nclass W:\n    pass\nupdate_wrapper(W(), object)\n",
-    "one that a table holds":
-        "import functools\nclass W:\n    pass\n{1: functools.update_wrapper}[1](W(), len, (input(),), ())\n",
-    "one that is made before": "from functools import wraps\ndef of(k):\n    return wraps(k)\nclass W:\n    pass\n"
-                               "of(object)(W())\n",
     "a lookup that is told more than it says":
         "from operator import attrgetter\nsorted([object], key=attrgetter('__init__'))\n",
     "a layer that is pruned": "from torch.nn.utils import prune\nprune.l1_unstructured(object, input(), 1)\n",
@@ -286,9 +280,6 @@ UNREAD = {
         "vars(X)\n",
     "a setter of what forwards":
         "A = type(list[int])\nA(object, ()).__setattr__(3, input(), 1)\n",
-    "a dictionary that is told what is put there":
-        "import functools\nclass P:\n    @property\n    def __dict__(self):\n        return self\n"
-        "    def update(self, d):\n        print(d)\nfunctools.update_wrapper(P(), object)\n",
     "a module, in a pattern":
         "import warnings\nclass E:\n    def __eq__(self, m):\n        print(m)\ndef f(self):\n    match E():\n"
         "        case self._module:\n            pass\nf(warnings.catch_warnings())\n",
@@ -594,6 +585,30 @@ def test_an_object_of_ones_own_may_be_looked_into(launcher, case):
     """`vars(self)`, and an attribute with a number in its name, whatever is done with other classes."""
     assert find(complete(KEPT[case])) is None
     assert "error" not in load(launcher, complete(KEPT[case]))
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "functools.wraps(object)", "functools.wraps(torch)", "functools.wraps(functools.lru_cache(type))",
+        "typing.functools.wraps(object)", "functools.wraps(contextlib.contextmanager(object))",
+        "functools.wraps(functools.singledispatch(object))",
+        "(lambda w: torch.distributions.utils.update_wrapper(w, object))",
+        "functools.wraps(len, ('__self__',), ())", "functools.wraps(object, (Name('__subclasses__'),))",
+    ],
+)  # fmt: skip
+def test_a_wrapper_gets_nothing_that_a_class_or_a_module_has(launcher, wrapped):
+    """Whoever hands `update_wrapper` on, and by whatever way it comes: names and texts are copied of them, no more."""
+    source = (
+        "import contextlib, functools, typing, torch, torch.distributions\n"
+        "class Name(str):\n    def __eq__(self, other):\n        return True\n    __hash__ = str.__hash__\n"
+        f"class W:\n    pass\nw = W()\n{wrapped}(w)\nraise KeyError(*sorted(w.__dict__))\n"
+    )
+    told = load(launcher, complete(source))["error"]["text"]
+
+    names = set(re.findall(r"\w+", told))
+
+    assert "__wrapped__" in names and not names & {"__subclasses__", "__reduce__", "mro", "exp", "__self__"}
 
 
 @pytest.mark.parametrize("case", TAKEN)

@@ -1,7 +1,8 @@
 """What a watched module gets of Python's library in the place of functions that look up whatever they are told.
 
-`attrgetter(n)(x)`, `wraps(x)` and `replace(x)` would look up in Python's own way what `own_lookups` looks at. Only the
-learner's import statements give these modules: a library has Python's.
+`attrgetter(n)(x)` and `replace(x)` would look up in Python's own way what `own_lookups` looks at. Only the learner's
+import statements give these modules: a library has Python's. `update_wrapper` is another one for all: much of a library
+calls it with what it is told.
 """
 
 from __future__ import annotations
@@ -17,7 +18,26 @@ from typing import Any, Protocol
 
 __builtins__ = dict(vars(builtins))  # type: ignore[assignment]  # a learner may put others in their places
 IMPORT = builtins.__import__
-ASSIGNMENTS, UPDATES = functools.WRAPPER_ASSIGNMENTS, functools.WRAPPER_UPDATES
+
+
+def harden_wrapping() -> None:
+    """Let `functools.update_wrapper` copy what things are called, and what functions have by themselves, and no more.
+
+    Whoever has it goes on with this code: `wraps`, `lru_cache`, `singledispatch`, what a library imported before.
+    """
+    functools.update_wrapper.__code__ = _update_wrapper.__code__
+
+
+def _update_wrapper(wrapper: Any, wrapped: Any, assigned: Any, updated: Any) -> Any:
+    is_function = type(wrapped) is type(lambda: 0)
+    names = "__module__", "__name__", "__qualname__", "__doc__", *(("__annotations__", "__type_params__") * is_function)
+    for name in assigned:
+        if type(name) is str and name in names and hasattr(wrapped, name):  # another's `==` may tell a lie
+            setattr(wrapper, name, getattr(wrapped, name))
+    if updated and is_function and "__loader__" not in wrapper.__dict__:  # as a module's has
+        wrapper.__dict__.update(wrapped.__dict__)
+    wrapper.__wrapped__ = wrapped
+    return wrapper
 
 
 class Lookups(Protocol):
@@ -25,9 +45,6 @@ class Lookups(Protocol):
 
     def get(self, thing: Any, name: Any) -> Any:
         """Look a name up in whatever thing. Raises ForbiddenCall, AttributeError."""
-
-    def refuse_library(self, thing: Any) -> None:
-        """Raise ForbiddenCall for a class that is not the learner's, or a module."""
 
     def refuse_name(self, name: str) -> None:
         """Raise ForbiddenCall for a name of Python's own, or what is no plain text."""
@@ -40,7 +57,6 @@ class HardenedModules:
         self._lookups, self._seal = lookups, seal
         self._functions: dict[ModuleType, dict[str, Callable[..., Any]]] = {
             operator: {"attrgetter": self._attrgetter, "methodcaller": self._methodcaller},
-            functools: {"update_wrapper": self._update_wrapper, "wraps": self._wraps},
             copy: {"deepcopy": self._deepcopy},
             dataclasses: {name: self._of_fields(name) for name in ("replace", "asdict", "astuple")},
         }
@@ -67,18 +83,6 @@ class HardenedModules:
     def _methodcaller(self, name: Any, /, *arguments: Any, **named: Any) -> Any:
         operator.methodcaller(name)  # it says what is wrong
         return self._seal(lambda thing: self._lookups.get(thing, name)(*arguments, **named))
-
-    def _update_wrapper(self, wrapper: Any, wrapped: Any, assigned: Any = ASSIGNMENTS, updated: Any = UPDATES) -> Any:
-        for thing in (wrapper, wrapped):
-            self._lookups.refuse_library(thing)
-        assigned, updated = tuple(assigned), tuple(updated)
-        for name in (*assigned, *updated):
-            if name not in (*ASSIGNMENTS, *UPDATES):
-                self._lookups.refuse_name(name)
-        return functools.update_wrapper(wrapper, wrapped, assigned, updated)
-
-    def _wraps(self, wrapped: Any, assigned: Any = ASSIGNMENTS, updated: Any = UPDATES) -> Any:
-        return self._seal(lambda wrapper: self._update_wrapper(wrapper, wrapped, assigned, updated))
 
     def _deepcopy(self, thing: Any, memo: Any = None, *others: Any) -> Any:
         if memo is not None and type(memo) is not dict:  # it would be asked for all that is copied

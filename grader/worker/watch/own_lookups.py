@@ -93,11 +93,6 @@ class OwnLookups:
         self.doors.append(name)
         raise ForbiddenCall(name)
 
-    def refuse_library(self, thing: Any) -> None:
-        """Raise ForbiddenCall for a class that is not the learner's, or a module."""
-        if _is_a(type(thing), ModuleType) or (_is_class(thing) and not self._is_own(thing)):
-            self._refuse(GETTING)
-
     def refuse_name(self, name: str) -> None:
         """Raise ForbiddenCall for a name of Python's own, or what is no plain text."""
         if type(name) is not str or name[:2] == "__" or is_hiding(name):
