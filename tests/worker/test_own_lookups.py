@@ -286,6 +286,14 @@ UNREAD = {
     "a name in code that nobody reads":
         "import torch\ndef f(x):\n    return 1\n    getattr(x, '__init_subclass__')\n"
         "getattr(torch.Tensor, input('ssalcbus_tini'))\n",
+    "a name of a module's in code that nobody reads":
+        "import torch\ndef f(x):\n    return 1\n    getattr(x, 'library')\n"
+        "getattr(torch, input('yrarbil')[2:-2])\n",
+    "the same, to be set":
+        "import torch\ndef f(x):\n    return 1\n    setattr(x, 'exp', 1)\nsetattr(torch, input('pxe')[2:-2], 1)\n",
+    "what an alias of a type gives":
+        "import typing\nclass A:\n    pass\ngetattr(typing.Annotated[type(A), 1], input('orm')[2:-2])\n",
+    "what an alias of Python's own gives": "getattr(list[int], input('dneppa')[2:-2])\n",
     "a class of what forwards": "class G(type(list[int])):\n    pass\nG(object, ()).__dict__\n",
     "a class of what stands above": "class S(super):\n    pass\ngetattr(S(int, 1), input())\n",
     "a class of a file that forwards":

@@ -51,7 +51,6 @@ class OwnLookups:
 
     def __init__(self, forbids: tuple[str, ...], seen: list[str], doors: list[str]) -> None:
         self._forbids, self._seen, self.doors = forbids, seen, doors
-        self._named = set[str]()  # what stands in a source as the name of a lookup: whoever reads that has seen it
         self._suffix = os.urandom(8).hex()  # no source can name what has it
         self._own: dict[int, type] = {}  # the classes that the learner's statements made
         self._sure = set[int]()  # of these, those of which no other class gives what another object has
@@ -72,7 +71,7 @@ class OwnLookups:
         }  # fmt: skip
         rewritten = {
             "names": self._names, "method": self._method, "door": self._door, "own": self._of_own, "part": self._part,
-            "here": around.here,
+            "here": around.here, "getattr": self._get_read, "setattr": self._set_read, "delattr": self._delete_read,
         }  # fmt: skip
         given |= {self._hidden(name): function for name, function in rewritten.items()}
         given["__import__"] = self._modules.import_
@@ -82,9 +81,7 @@ class OwnLookups:
 
     def rewrite(self, tree: ast.Module) -> None:
         """Let a module's tree use them, in its place."""
-        rewriter = Rewriter(self._hidden)
-        rewriter.rewrite(tree)
-        self._named |= rewriter.named
+        Rewriter(self._hidden).rewrite(tree)
 
     def _hidden(self, name: str) -> str:
         return f"{name} {self._suffix}"
@@ -146,8 +143,8 @@ class OwnLookups:
 
     # --- what is looked up
 
-    def _may_get(self, thing: Any, name: str) -> None:
-        """Raise an error where a name that is looked up leads to what nobody has read.
+    def _may_get(self, thing: Any, name: str, is_read: bool = False) -> None:
+        """Raise an error where a name that is looked up leads to what nobody has read; *is_read*: it stands there.
 
         Raises:
             ForbiddenCall: It is forbidden, or what a library has.
@@ -164,10 +161,11 @@ class OwnLookups:
             raise ForbiddenCall(entry)
         is_library = _is_a(kind, ModuleType) or (is_class and not self._is_own(thing))
         is_library = is_library and (in_itself or holder is not None)  # else there is no such thing
-        is_read = name in self._named and (name[:2] != "__" or not callable(getattr(thing, name, None)))
-        if is_library and not is_read and not self._gives(thing, name):
+        is_fine = is_read and (name[:2] != "__" or not callable(getattr(thing, name, None)))
+        if is_library and not is_fine and not self._gives(thing, name):
             self._refuse(GETTING)
-        if name in HIDING_ATTRIBUTES or is_hiding(name) or (name[:1] == "_" and name not in self._named):
+        is_another = not (is_read or is_class or in_itself or holder) and any(map(self._forwards, line))
+        if is_another or name in HIDING_ATTRIBUTES or is_hiding(name) or (name[:1] == "_" and not is_read):
             raise AttributeError(f"{name!r} is not looked up in what is not your own", name=name, obj=None)
 
     def _gives(self, module: Any, name: str) -> bool:
@@ -182,13 +180,20 @@ class OwnLookups:
             return _is_class(found) and self._layer in MRO_OF(found)
         return type(found) is type(len) or (type(found) is FunctionType and found.__module__ == path)
 
-    def _may_set(self, thing: Any, name: str) -> None:
+    def _may_set(self, thing: Any, name: str, is_read: bool = False) -> None:
         is_library = _is_a(type(thing), ModuleType) or (_is_class(thing) and not self._is_own(thing))
-        if is_hiding(name) or name[:2] == "__" or (is_library and name not in self._named):
+        if is_hiding(name) or name[:2] == "__" or (is_library and not is_read):
             self._refuse(SETTING)
 
     def get(self, thing: Any, name: Any, *default: Any) -> Any:
         """As `getattr`."""
+        return self._find(thing, name, default, False)
+
+    def _get_read(self, thing: Any, name: Any, *default: Any) -> Any:
+        """As `getattr` of a name that stands there."""
+        return self._find(thing, name, default, True)
+
+    def _find(self, thing: Any, name: Any, default: tuple[Any, ...], is_read: bool) -> Any:
         if type(name) is str and self._is_usual(id(type(thing)), name):
             return getattr(thing, name, *default)
         name = plain_text(name)
@@ -199,7 +204,7 @@ class OwnLookups:
                 self._refuse(GETTING)
             if name == DICT:
                 return self._names(thing)
-            self._may_get(thing, name)
+            self._may_get(thing, name, is_read)
         except AttributeError:
             if default:
                 return default[0]
@@ -216,19 +221,27 @@ class OwnLookups:
                 self._fine.add(name)
         return kind in self._sure and name in self._fine
 
-    def _settable(self, thing: Any, name: Any) -> Any:
+    def _settable(self, thing: Any, name: Any, is_read: bool) -> Any:
         name = plain_text(name)
         if type(name) is str:  # else Python says what is wrong
-            self._may_set(thing, name)
+            self._may_set(thing, name, is_read)
         return name
 
     def _set(self, thing: Any, name: Any, value: Any) -> None:
         """As `setattr`."""
-        setattr(thing, self._settable(thing, name), value)
+        setattr(thing, self._settable(thing, name, False), value)
+
+    def _set_read(self, thing: Any, name: Any, value: Any) -> None:
+        """As `setattr` of a name that stands there."""
+        setattr(thing, self._settable(thing, name, True), value)
 
     def _delete(self, thing: Any, name: Any) -> None:
         """As `delattr`."""
-        delattr(thing, self._settable(thing, name))
+        delattr(thing, self._settable(thing, name, False))
+
+    def _delete_read(self, thing: Any, name: Any) -> None:
+        """As `delattr` of a name that stands there."""
+        delattr(thing, self._settable(thing, name, True))
 
     def _names(self, thing: Any) -> Any:
         """As `thing.__dict__`."""

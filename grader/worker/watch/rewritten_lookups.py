@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, METHODS, NAMES_OF_MODULES, OF_PARTS
 
-LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+LOOKUPS = frozenset({"getattr", "setattr", "delattr"})
 FIRST = frozenset({"self", "cls"})  # what the first parameter of a method is called
 OF_THE_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__", "classmethod", "staticmethod"})
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -61,14 +61,10 @@ class Rewriter:
 
     Args:
         hidden: Gives the name under which a module has a function of ours.
-
-    Attributes:
-        named: What stands in the tree as the name of a lookup.
     """
 
     def __init__(self, hidden: Callable[[str], str]) -> None:
         self._hidden = hidden
-        self.named = set[str]()
 
     def rewrite(self, tree: ast.Module) -> None:
         """Rewrite a tree in its place. In a pattern no call may stand: whoever reads the source refuses it there."""
@@ -87,8 +83,8 @@ class Rewriter:
                 for word in node.keywords:
                     told = word.value if word.arg else ast.Constant("__")  # `**x`, of which nobody knows
                     word.value = self._call("part", word.value, told)
-            case ast.Call(func=ast.Name(name), args=[_, ast.Constant(str(text)), *_]) if name in LOOKUPS:
-                self.named.add(text)
+            case ast.Call(func=ast.Name(name) as function, args=[_, ast.Constant(str()), *_]) if name in LOOKUPS:
+                function.id = self._hidden(name)  # whoever reads the source has seen the name
         for name, part in ast.iter_fields(node):
             if isinstance(part, list):
                 part[:] = map(self._replace, part)
