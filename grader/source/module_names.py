@@ -104,6 +104,7 @@ class ModuleNames:
         self.own_names: set[str] = set()  # where names of a library's may come with a star
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
+        self._variables: dict[tuple[str, tuple[str, ...]], set[str]] = {}
         self._parts: dict[ast.AST, list[ast.AST]] = {}
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.only_seen = plain_annotations(self.tree, nodes)
@@ -257,6 +258,12 @@ class ModuleNames:
 
         The functions *apart* are not followed.
         """
+        key = function, tuple(apart)
+        if key not in self._variables:
+            self._variables[key] = self._find_variables(function, apart)
+        return self._variables[key]
+
+    def _find_variables(self, function: str, apart: Collection[str]) -> set[str]:
         found, waiting = {function}, [function]
         while waiting:
             if len(found) > MAX_FOLLOWED:
