@@ -36,6 +36,7 @@ from grader.source.own_classes import (
     TEST_CASE,
     items_asked_for,
     makes_attributes,
+    methods_of_containers,
 )
 from grader.source.own_names import OwnNames
 from grader.source.parse import MAX_CACHED_CHARS, nodes_in
@@ -88,7 +89,7 @@ class HidingModule(OwnNames):
                 return self._imported_place(node)
             case ast.Call() | ast.Attribute() | ast.Name() | ast.Dict() if found := self._lookup_of_unread_names(node):
                 return found
-            case _ if found := makes_attributes(node):
+            case _ if found := makes_attributes(node, self._known_name(node)):
                 return found
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
@@ -144,7 +145,11 @@ class HidingModule(OwnNames):
 
     @cached_property
     def _items(self) -> set[int]:
-        return items_asked_for(self._nodes)
+        return items_asked_for(self._nodes) - self._of_containers
+
+    @cached_property
+    def _of_containers(self) -> set[int]:
+        return methods_of_containers(reversed(self._nodes), self._bound)
 
     def _is_method_of_a_library(self, node: ast.AST) -> bool:
         """Return True for a library's method that one's own class, or an object's, is asked for: it takes any object.
@@ -209,6 +214,9 @@ class HidingModule(OwnNames):
             case ast.Call(args=[]) if name in ALL_NAMES:
                 # a library's functions are among one's own, or a library itself
                 found = bool(self.stars) or (self._holds_modules and id(node) not in self.named)
+                found = (
+                    found and id(node.func) not in self._local_names
+                )  # of which a worker sees whether one is a module
             case ast.Call(args=[_, *_]) if name in LOOKUPS:
                 found = self._looks_up_unread_name(node, name)
             case ast.Call(args=[thing, *_] as given) if name in SETTERS:
@@ -221,8 +229,10 @@ class HidingModule(OwnNames):
             case ast.Attribute(attr="__dict__", value=thing):
                 found = self._is_known(thing)
             case ast.Name() | ast.Attribute():
-                # in other hands it looks up what it is told
-                found = name in LOOKUPS | SETTERS | OF_PARTS and id(node) not in self.called
+                # in other hands it looks up what it is told; what a worker has in the place of Python's own may
+                is_own = isinstance(node, ast.Name) and node.id in OF_PYTHON and node.id not in self._bound
+                is_fine = is_own or id(node) in self.called | self._of_containers
+                found = name in LOOKUPS | SETTERS | OF_PARTS and not is_fine
         return name if found else ""
 
     def _looks_up_unread_name(self, lookup: ast.Call, name: str) -> bool:
@@ -244,6 +254,12 @@ class HidingModule(OwnNames):
         if not isinstance(cls, ast.Name) or self._any_may_be_own:
             return True
         return cls.id in self._bound and cls.id not in self._plain_classes
+
+    @cached_property
+    def _local_names(self) -> set[int]:
+        """Where a function lists its own names."""
+        scopes = function_scopes(self.tree)
+        return {id(use) for scope in scopes for name in ("locals", "vars") for use in scope.uses.get(name, ())}
 
     @cached_property
     def _plain_classes(self) -> set[str]:

@@ -66,7 +66,7 @@ OF_THE_COMPILER = frozenset(f"torch.{name}" for name in (
 # runs a text (timeit, pdb, doctest, idlelib ...) or leads to a frame.
 HARMLESS = frozenset({
     "__future__", "abc", "array", "atexit", "base64", "binascii", "bisect", "cmath",
-    "collections", "copy", "csv", "datetime", "decimal", "errno", "fcntl", "fnmatch",
+    "collections", "csv", "datetime", "decimal", "errno", "fcntl", "fnmatch",
     "fractions", "gc.collect", "gc.disable", "glob", "hashlib", "heapq", "io", "itertools", "json",
     "locale", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
     "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",
@@ -78,10 +78,12 @@ HARMLESS = frozenset({
 })
 # Of modules in which something else takes any name of any object, or hands out the interpreter: these alone.
 HARMLESS_OF = {
+    "argparse": "Namespace",
     "ast": "literal_eval",
     "codecs": "BOM_UTF8 decode encode",
     "contextlib": "AbstractContextManager ContextDecorator ExitStack asynccontextmanager closing contextmanager "
     "nullcontext suppress",
+    "copy": "Error copy deepcopy",  # its table of functions sets any name of any object
     "dataclasses": "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "
     "replace",
     "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
@@ -250,9 +252,9 @@ def harmless_nodes(nodes: Iterable[ast.AST]) -> set[int]:
 
 
 def looked_up_names(lookup: ast.Call, name: str) -> list[ast.expr]:
-    """Return the arguments of a lookup that are names; of `attrgetter` with several none, which is read by nobody."""
+    """Return the arguments of a lookup that are names."""
     if name == "attrgetter":
-        return lookup.args if len(lookup.args) == 1 else []
+        return lookup.args
     return lookup.args[:1] if name == "methodcaller" else lookup.args[:2][-1:]
 
 

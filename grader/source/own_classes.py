@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 
 from grader.source.hiding_names import ALL_NAMES, LOOKUPS, last_name, text_of
 from grader.source.parse import nodes_in
@@ -32,15 +32,15 @@ ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
 
 
-def makes_attributes(node: ast.AST) -> str:
-    """Return what in a node makes a class with names that do not stand there."""
+def makes_attributes(node: ast.AST, called: str) -> str:
+    """Return what in a node makes a class with names that do not stand there; *called* as its library calls it."""
     match node:
         case ast.Call(func=ast.Name("type"), args=args) if len(args) != 1 or _is_class(args[0]):
             return "type"
         case ast.Call(func=ast.Attribute(attr="__class__", value=of)) if _is_class(of):
             return "__class__"
-        case ast.Call(func=made, args=args) if last_name(made) in METACLASSES or _makes_enum(last_name(made), args):
-            return last_name(made)
+        case ast.Call(args=args, keywords=words) if called in METACLASSES or _makes_enum(called, [*args, *words]):
+            return called
         case ast.ClassDef(bases=bases):
             return "type" if any(last_name(base) == "type" for base in bases) else _lists_its_names(node)
         case ast.Attribute(
@@ -50,9 +50,10 @@ def makes_attributes(node: ast.AST) -> str:
     return ""
 
 
-def _makes_enum(name: str, args: list[ast.expr]) -> bool:
+def _makes_enum(name: str, given: list[ast.expr | ast.keyword]) -> bool:
     """Return True for `Enum("Words", names)`, unless all names stand there."""
-    return name in ENUMS and len(args) > 1 and not all(isinstance(text_of(each), str) for each in args)
+    texts = [text_of(each.value if isinstance(each, ast.keyword) else each) for each in given]
+    return name in ENUMS and len(texts) > 1 and None in texts
 
 
 def _is_class(node: ast.expr) -> bool:
@@ -95,6 +96,19 @@ def _lists_its_names(definition: ast.ClassDef) -> str:
         waiting += [part for part in ast.iter_child_nodes(node) if not isinstance(part, Definition | ast.Lambda)]
         calls += [node] if isinstance(node, ast.Call) and not node.args and last_name(node) in ALL_NAMES else []
     return last_name(calls[0]) if calls else ""
+
+
+def methods_of_containers(nodes: Iterable[ast.AST], bound: Container[str]) -> set[int]:
+    """Return where a method of Python's own dictionary stands, which takes such alone, and what a class calls it."""
+    found = set()
+    for node in nodes:
+        match node:
+            case ast.Attribute(value=ast.Name("dict" | "list" as name)) if name not in bound:
+                found.add(id(node))
+            case ast.ClassDef(body=body):
+                assigned = [each for each in body if isinstance(each, ast.Assign) and id(each.value) in found]
+                found |= {id(target) for each in assigned for target in each.targets}
+    return found
 
 
 def items_asked_for(nodes: Iterable[ast.AST]) -> set[int]:

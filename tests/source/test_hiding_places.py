@@ -143,7 +143,12 @@ HIDDEN = {
     "match softmax:\n    case T(found):\n        pass\n",
     "one that is put together": "class T:\n    def f(self):\n"
     "        setattr(self, '__mat' + 'ch_args__', 1)\nT().f()\n",
-    "setting in other hands": "list(map(setattr, [id], [input()], [1]))\n",
+    "another's method under a dictionary's name": "from torch import nn\ndict = nn.ParameterDict\n"
+    "def f(thing, n):\n    return dict.__getitem__(thing, n)\nf(1, 2)\n",
+    "a setter that is no dictionary's": "class A:\n    __setattr__ = list\n    __getattr__ = print\nA()\n",
+    "what copy does with a class of one's own": "import copy\ncopy.dispatch_table[int] = print\n",
+    "a class by an alias": "from abc import ABCMeta as M\nM('A', (), {input(): 1})\n",
+    "an enumeration of names, by keywords": "from enum import Enum\nEnum('A', names=[input()])\n",
     "a class that a call makes": "T = type('T', (), {input(): 1})\n",
     "a key that is put together": "def f(**k):\n    pass\nf(**{'__mat' + 'ch_args__': 1})\n",
     "the same, of one text": "T = type(*('T', (), {}))\n",

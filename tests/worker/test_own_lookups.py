@@ -15,7 +15,7 @@ FORBIDS = ("softmax",)
 ANSWER = "def softmax(x, dim=-1):\n    return x\n"
 # the last is what Python makes of any error while a class is told its names
 REFUSED = re.compile(
-    r"builtins\.(getattr|setattr|vars)|object\.(__dict__|__bases__|__setattr__|self|obj|_module|parser|_C)"
+    r"builtins\.(getattr|setattr|vars|locals)|object\.(__dict__|__bases__|__setattr__|self|obj|_module|parser|_C)"
     r"|'__builtins__'|.* is not looked up in .*"
     r"|'B' object has no attribute 'gi_frame'|Error calling __set_name__ on 'B' instance 'b' in 'A'"
 )
@@ -291,6 +291,10 @@ UNREAD = {
         "getattr(torch, input('yrarbil')[2:-2])\n",
     "the same, to be set":
         "import torch\ndef f(x):\n    return 1\n    setattr(x, 'exp', 1)\nsetattr(torch, input('pxe')[2:-2], 1)\n",
+    "a module among a function's names":
+        "import torch\ndef f():\n    t = torch\n    return [v for v in locals().values()]\nf()\n",
+    "setting in other hands": "class A:\n    pass\nlist(map(setattr, [A()], [input('ssalc')], [int]))\n",
+    "a lookup in other hands": "import functools\nfunctools.reduce(getattr, ['__class__', input('orm')[2:-2]], 1)\n",
     "what an alias of a type gives":
         "import typing\nclass A:\n    pass\ngetattr(typing.Annotated[type(A), 1], input('orm')[2:-2])\n",
     "what an alias of Python's own gives": "getattr(list[int], input('dneppa')[2:-2])\n",
@@ -411,6 +415,16 @@ KEPT = {
         "assert asdict(copy.deepcopy(A(2, [A()])))['m'] == [{'n': 1, 'm': []}] and replace(A(), n=3).n == 3\n"
         "assert astuple(A()) == (1, []) and sorted([A(2), A()], key=attrgetter('n'))[0].n == 1\n"
         "assert max(['a', 'B'], key=methodcaller('lower')) == 'B' and itemgetter(0)([1]) == 1\n",
+    "dictionaries with attributes, and paths of names":
+        "import argparse, functools, torch\nfrom operator import attrgetter\n"
+        "class Config(dict):\n    __getattr__ = dict.get\n    __setattr__ = dict.__setitem__\n"
+        "    __delattr__ = dict.__delitem__\n"
+        "c = Config(a=1)\nc.b = 2\ndel c.a\nassert (c.a, c.b, getattr(c, 'b')) == (None, 2, 2)\n"
+        "class P:\n    def __init__(self, x, y=2):\n        self.given = dict(locals())\n"
+        "        for k, v in locals().items():\n            if k != 'self':\n                setattr(self, k, v)\n"
+        "p = P(P(1))\nassert attrgetter('y', 'x.x')(p) == (2, 1)\n"
+        "assert functools.reduce(getattr, 'x.y'.split('.'), p) == 2 and list(map(getattr, [p], ['y'])) == [2]\n"
+        "assert vars(argparse.Namespace(n=1)) == {'n': 1}\n",
     "numbers of a file's": {
         "softmax": "import helper\ndef of(m):\n    return {n: getattr(m, n) for n in dir(m) if n.isupper()}\n"
                    "assert of(helper) == {'SIZE': 3}\n",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NoReturn
 
 __builtins__ = dict(vars(builtins))  # type: ignore[assignment]  # a learner may put others in their places
 BUILTINS = "__builtins__"
@@ -13,12 +15,16 @@ AS_TEXT, MRO_OF = vars(str)["__str__"], vars(type)["__mro__"].__get__
 class ModuleNamespace:
     """One module's names, for its own code.
 
+    Args:
+        names: The module's.
+        refuse: Raises ForbiddenCall for what leads to a module.
+
     Attributes:
         vars_: What the module has in the place of Python's `vars`.
     """
 
-    def __init__(self, names: dict[str, Any]) -> None:
-        self._names = names
+    def __init__(self, names: dict[str, Any], refuse: Callable[[str], NoReturn]) -> None:
+        self._names, self._refuse = names, refuse
         self.vars_: Any = None
 
     def globals_(self) -> Any:
@@ -29,7 +35,10 @@ class ModuleNamespace:
         """As `vars()` and `locals()`, which is *names* there; or what the learner has called so."""
         if function is not self.vars_ and function is not locals:
             return function()
-        return self.globals_() if names is self._names else names
+        if names is self._names:
+            return self.globals_()
+        is_module = any(each is ModuleType for value in names.values() for each in MRO_OF(type(value)))
+        return self._refuse("builtins.locals") if is_module else names
 
 
 class Names(dict[str, Any]):

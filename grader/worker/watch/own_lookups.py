@@ -63,7 +63,7 @@ class OwnLookups:
 
     def prepare(self, namespace: dict[str, Any]) -> None:
         """Give a module the functions, before it runs."""
-        around = ModuleNamespace(namespace)
+        around = ModuleNamespace(namespace, self._refuse)
         self._spaces.add(id(namespace))
         given: dict[str, Any] = {
             "getattr": self.get, "setattr": self._set, "delattr": self._delete, "vars": self._vars,
