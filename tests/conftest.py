@@ -72,8 +72,10 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the longest tests where several processes share them; of long tests only a share may be asked for."""
+    repeat.mark_long_tests(items)
     repeat.keep_share(config, items)
     if hasattr(config, "workerinput"):
         from support.schedule import sort_longest_first

@@ -227,6 +227,13 @@ def test_no_circle_of_links_is_followed():
         assert not bare or room_of(path) == "worker", f"{path}: {bare}"
 
 
+def test_what_is_left_to_the_long_run_is_there():
+    """Each line of long_tests.txt names a test: one that was called otherwise would be in every run again."""
+    for name in (ROOT / "tests" / "long_tests.txt").read_text().splitlines():
+        file, function = name.split("[")[0].split("::")
+        assert f"def {function}(" in (ROOT / "tests" / file).read_text(), name
+
+
 def test_files_are_of_readable_size():
     """No file of the engine is longer than 400 lines, no function longer than 60."""
     for path in FILES:

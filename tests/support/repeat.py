@@ -1,7 +1,8 @@
 """How often a test repeats: a few times and for a few lessons in every run, more often and for all with `-m soak`.
 
 `SOAK=10 pytest -m soak` repeats ten times as often as that. All tests of a lesson: `pytest -m "" -k LESSON`.
-`SHARE=2/12 pytest -m soak` runs one test in twelve, and those of 0/12 to 11/12 together are all of them.
+`SHARE=2/12 pytest -m soak` runs one test in twelve, and those of 0/12 to 11/12 together are all of them; of those that
+are slow, of which there are fewer, it runs one in SLOW_SHARES at most.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from support.course_files import ROOT
 
 SOAK = int(os.environ.get("SOAK", "1"))
 SHARE, SHARES = map(int, os.environ.get("SHARE", "0/1").split("/"))
+SLOW_SHARES = 6
 FEW_LESSONS = ("softmax", "attention", "feed_forward", "char_tokenizer")  # with a mask, a class, no arrays
 USUAL_LESSONS = ("softmax", "feed_forward")
 
@@ -45,14 +47,30 @@ def _marks(row: tuple[Any, ...], usual: Collection[Any], slow: Collection[Any]) 
     return [pytest.mark.slow] if row in slow or row[0] in slow else [pytest.mark.soak]
 
 
+def mark_long_tests(items: list[pytest.Item]) -> None:
+    """Mark as slow what long_tests.txt names: tests that each took a second of processor time or more."""
+    names = set((ROOT / "tests" / "long_tests.txt").read_text().splitlines())
+    for item in items:
+        if item.nodeid.removeprefix("tests/") in names:
+            item.add_marker(pytest.mark.slow)
+
+
 def keep_share(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the long tests that are not in this run's share of them."""
-    left_out = {
-        item for item in items if item.get_closest_marker("soak") and crc32(item.nodeid.encode()) % SHARES != SHARE
-    }
+    left_out = {item for item in items if not _is_in_share(item)}
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
+
+
+def _is_in_share(item: pytest.Item) -> bool:
+    if item.get_closest_marker("soak"):
+        shares = SHARES
+    elif item.get_closest_marker("slow"):
+        shares = min(SHARES, SLOW_SHARES)
+    else:
+        return True
+    return crc32(item.nodeid.encode()) % shares == SHARE % shares
 
 
 def lessons_in_share() -> str:
