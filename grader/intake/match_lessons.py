@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from grader.files import read_file
 from grader.intake.limits import is_artefact
-from grader.intake.name_patterns import UNDECIDED, choice_note
+from grader.intake.name_patterns import JUDGED, UNDECIDED, choice_note
 from grader.model import Course, Lesson
 from grader.source.parse import parse
 from grader.source.scopes import module_names
@@ -65,7 +65,12 @@ def match_attempts(
     for folder in ("", *earlier):
         own = {path[len(folder) :]: sources[path] for path in _paths_of(folder, sources, earlier)}
         matchers.append((folder, LessonMatcher(course, own, only_lesson=len(lessons) == 1)))
-    return {lesson.name: list(_match_attempts(lesson, matchers, best, weights)) or [Match()] for lesson in lessons}
+    found = {}
+    for lesson in lessons:
+        ways = (LessonMatcher.match, LessonMatcher.match_elsewhere)
+        tries = (list(_match_attempts(lesson, matchers, way, best, weights)) for way in ways)
+        found[lesson.name] = next(filter(None, tries), [Match()])
+    return found
 
 
 def _paths_of(folder: str, paths: Iterable[str], earlier: Sequence[str]) -> list[str]:
@@ -75,12 +80,16 @@ def _paths_of(folder: str, paths: Iterable[str], earlier: Sequence[str]) -> list
 
 
 def _match_attempts(
-    lesson: Lesson, matchers: Sequence[tuple[str, LessonMatcher]], best: bool, weights: Collection[str]
+    lesson: Lesson,
+    matchers: Sequence[tuple[str, LessonMatcher]],
+    find: Callable[[LessonMatcher, Lesson], tuple[str, str]],
+    best: bool,
+    weights: Collection[str],
 ) -> Iterator[Match]:
     earlier = [folder for folder, _ in matchers if folder]
     without: list[str] = []  # newer attempts in which the lesson has no file
     for folder, matcher in matchers:
-        path, note = matcher.match(lesson)
+        path, note = find(matcher, lesson)
         if path and folder:
             note = f"{lesson.name}: this is of {folder[:-1]}. {note}".rstrip()
         match = Match(folder + path if path else "", note, folder)
@@ -129,7 +138,8 @@ class LessonMatcher:
         self.sources = sources
         self.only_lesson = only_lesson  # then a hand-in's only file is meant for it, whatever its name
         self.names = {lesson.name: {lesson.name, *lesson.aliases} for lesson in course.lessons.values()}
-        self.all_names = {name for names in self.names.values() for name in names}
+        self.functions = {name: _wanted(one) for one in course.lessons.values() for name in self.names[one.name]}
+        self.all_names = self.functions.keys()
         self.base = _common_folder(sources, {track.name for track in course.tracks})
         self._names_in = cache(lambda path: _defined_names(sources[path]))
         self.unnamed = [path for path in sources if _stem(path) not in self.all_names]
@@ -155,9 +165,23 @@ class LessonMatcher:
             return self._choose(lesson, defining, empty)
         return self._choose(lesson, empty, (), self._find_similar(lesson, named)) if empty else ("", "")
 
+    def match_elsewhere(self, lesson: Lesson) -> tuple[str, str]:
+        """Return the same for a lesson without a file: one that is named for another lesson, and answers this one, too.
+
+        It defines all functions of the exercise, with their parameters: a helper that takes others is no answer.
+        """
+        wanted = _wanted(lesson)
+        asked = _signatures(read_file(lesson.exercise_path), wanted)
+        others = [path for path in self.sources if not wanted <= self.functions.get(_stem(path), set())]
+        found = [path for path in others if wanted <= self._names_in(path)]
+        found = [path for path in found if asked <= _signatures(self.sources[path], wanted)]
+        found = [path for path in found if not self._is_empty(lesson, path)]
+        path, note = self._choose(lesson, found, ()) if found else ("", "")
+        return path, f"{lesson.name}: {path}{JUDGED}no file is named for this lesson. {note}".rstrip() if path else note
+
     def _is_empty(self, lesson: Lesson, path: str) -> bool:
         """Return whether a file defines the lesson's functions as the exercise does, or none of them."""
-        wanted = {function.name for function in lesson.functions}
+        wanted = _wanted(lesson)
         stub = _definitions(read_file(lesson.exercise_path), wanted)
         return _definitions(self.sources[path], wanted).items() <= stub.items()
 
@@ -180,7 +204,7 @@ class LessonMatcher:
         others = [path for path in paths if path not in chosen]
         if not others:  # of most hand-ins nothing has to be read for that
             return []
-        wanted = {function.name for function in lesson.functions}
+        wanted = _wanted(lesson)
         known = [_definitions(self.sources[path], wanted) for path in chosen]
         imported = {name for path in chosen for name in imported_modules(self.sources[path])}
         ends = tuple(f"/{name.replace('.', '/')}.py" for name in imported if name.partition(".")[0] not in RESERVED)
@@ -208,7 +232,7 @@ class LessonMatcher:
     def _find_defining(self, lesson: Lesson) -> list[str]:
         if self.only_lesson and len(self.sources) == 1:
             return self.unnamed
-        wanted = {function.name for function in lesson.functions}
+        wanted = _wanted(lesson)
         return [path for path in self.unnamed if wanted & self._names_in(path)]
 
 
@@ -230,6 +254,10 @@ def _common_folder(paths: Mapping[str, str], tracks: set[str]) -> str:
     return "".join(f"{one}/" for one, _ in takewhile(lambda pair: pair[0] == pair[1] and pair[0] not in tracks, ends))
 
 
+def _wanted(lesson: Lesson) -> set[str]:
+    return {function.name for function in lesson.functions}
+
+
 def _defined_names(source: str) -> frozenset[str]:
     """Return the names of functions, classes and values at the top level of a source."""
     try:
@@ -249,6 +277,24 @@ def _definitions(source: str, wanted: set[str]) -> dict[str, Body]:
         return found | {node.name: _body(node) for node in defined}
     except (SyntaxError, RecursionError, ValueError):  # a number may have more digits than Python writes out
         return dict.fromkeys(wanted, (source,))
+
+
+def _signatures(source: str, wanted: set[str]) -> set[tuple[str, ...]]:
+    """Return each of these functions, and the classes and their methods, with the names of its parameters."""
+    try:
+        defined = [node for node in parse(source).body if isinstance(node, DEFINITIONS) and node.name in wanted]
+    except SyntaxError:
+        return set()
+    own = {(node.name, *_parameters(node)) for node in defined}
+    classes = [node for node in defined if isinstance(node, ast.ClassDef)]
+    methods = ((each.name, node) for each in classes for node in each.body if isinstance(node, DEFINITIONS))
+    return own | {(name, node.name, *_parameters(node)) for name, node in methods}
+
+
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[str]:
+    if isinstance(node, ast.ClassDef):
+        return []
+    return [arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
 def _body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Body:

@@ -1,0 +1,56 @@
+"""Lessons whose answer stands in a file that is named for another lesson."""
+
+from __future__ import annotations
+
+import pytest
+from support.hand_ins import ANSWERS, TINY, make_notebook
+
+from grader.course import load
+from grader.intake.match_lessons import match_attempts
+from grader.intake.notebook.notebook_to_module import to_source
+
+BOTH = ANSWERS["moving_average"] + "\n\n" + ANSWERS["argmax_2d"]
+HELPER = ANSWERS["moving_average"] + "\n\ndef argmax_2d(grid, order):\n    return max(grid)\n"
+STUB = (TINY / "exercises/basics/argmax_2d.py").read_text()
+
+
+@pytest.fixture(scope="module")
+def course():
+    return load(TINY)
+
+
+def matched(course, sources, *, lesson="argmax_2d", earlier=()):
+    """What is judged of a lesson, its path and what is told."""
+    found = match_attempts(course, [course.lessons[lesson]], sources, earlier, best=False)[lesson]
+    return found[0].path, found[0].note
+
+
+@pytest.mark.parametrize("name", ["moving_average.py", "basics/moving_average.py", "moving_average.ipynb"])
+def test_a_file_named_for_another_lesson_is_taken_where_there_is_no_other(course, name):
+    """Both lessons in one file: each is judged by it, and of the one without a name it is told."""
+    source = to_source(make_notebook(BOTH).encode()) if name.endswith(".ipynb") else BOTH
+
+    assert matched(course, {name: source, "notes.py": "x = 1"}, lesson="moving_average")[0] == name
+    told = f"argmax_2d: {name} was judged; no file is named for this lesson."
+    assert matched(course, {name: source, "notes.py": "x = 1"}) == (name, told)
+
+
+@pytest.mark.parametrize("text", [
+    "from helpers import argmax_2d\n" + ANSWERS["moving_average"], ANSWERS["moving_average"] + STUB, HELPER,
+    ANSWERS["moving_average"] + "\nargmax_2d = max\n", BOTH + "(",
+])  # fmt: skip
+def test_only_an_answer_to_the_exercise_is_taken(course, text):
+    """An import, the empty exercise, a helper with other parameters and what cannot be read are no answer."""
+    assert matched(course, {"moving_average.py": text}) == ("", "")
+
+
+def test_what_is_named_for_a_lesson_goes_first(course):
+    """In whatever attempt: a file that is named for another lesson takes the place of none."""
+    old, other = ANSWERS["argmax_2d"], BOTH.replace("def ", "# mine\ndef ")
+    sources = {"moving_average.py": BOTH, "attempt 1/argmax_2d.py": old}
+
+    assert matched(course, sources, earlier=["attempt 1/"])[0] == "attempt 1/argmax_2d.py"
+    assert matched(course, {"moving_average.py": BOTH, "argmax_2d.py": old})[0] == "argmax_2d.py"
+    assert matched(course, {"moving_average.py": BOTH, "work.py": old})[0] == "work.py"
+    path, note = matched(course, {"moving_average.py": BOTH, "moving_average.ipynb": other})
+    assert not path and "several files could be meant" in note
