@@ -189,10 +189,10 @@ def _add_written(hand_in: HandIn) -> None:
 
 def _written(hand_in: HandIn) -> Iterator[tuple[str, int, str, str, str]]:
     """Yield each file that cells write: its notebook, cell, name, path beside the notebook, and text."""
-    for notebook in [path for path in hand_in.files if kind_of(path) == "notebook"]:
-        note = hand_in.note_of(notebook)
+    for notebook in [path for path in hand_in.files if is_source(path)]:
+        note, is_exported = hand_in.note_of(notebook), kind_of(notebook) == "python"
         with suppress(NotebookError):  # which is told where its own code is read
-            for name, (number, text) in written_files(hand_in.files[notebook], note).items():
+            for name, (number, text) in written_files(hand_in.files[notebook], note, is_exported=is_exported).items():
                 if why_refused(name) or not is_own(name):
                     note(f"Code cell {number} was left out: it writes {name}, which is no file beside the notebook.")
                 else:

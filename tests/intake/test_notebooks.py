@@ -35,6 +35,7 @@ def run(*cells: str, wanted: tuple[str, ...] = ()) -> tuple[dict, str]:
     return names, out.getvalue()
 
 
+CALL = "get_ipython().run_cell_magic"
 COLABS = "# Commented out IPython magic to ensure Python compatibility."
 
 
@@ -78,6 +79,12 @@ def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     ("if 1:\n    get_ipython().run_line_magic('time', 'x = 1')\n", "if 1:\n    x = 1\n"),
     ("get_ipython().run_cell_magic('time', '', 'x = 1\\nf(x)  # slow\\n')\n", "x = 1; f(x)\n"),
     ("get_ipython().run_cell_magic('time', '', 'for x in y: f(x)')\n", "pass\n"),
+    (f"{CALL}('time', '', 'def f():\\n    return 1\\n\\n%ls\\n')\nx = 1\n",
+     "# %%time\ndef f():\n    return 1\n\n# %ls\n\nx = 1\n"),
+    (f"{CALL}('capture', 'out', 'class A:\\n  x = 1')\n", "# %%capture out\nclass A:\n  x = 1\n"),
+    (f"{CALL}('timeit', '', 'def f():\\n  pass')\n", "pass\n"),
+    (f"{CALL}('writefile', 'a.py', 'def f():\\n  pass')\n", "pass\n"),
+    (f"if 1:\n    {CALL}('time', '', 'def f():\\n  pass')\n", "if 1:\n    pass\n"),
     ("y = get_ipython().run_line_magic('time', 'f(x)')\n", "y = []\n"),
     ("get_ipython().run_line_magic('timeit', 'x = 1')\n", "pass\n"),
     ("# In[3]:\ndisplay(x)\nif x:\n    display(f(x), x) ;\n", "# In[3]:\npass\nif x:\n    pass\n"),
@@ -100,7 +107,7 @@ def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     ("x = get_ipython().system\n", None),
 ])  # fmt: skip
 def test_a_file_that_was_saved_out_of_a_notebook_is_python_without_its_magics(source, expected):
-    """On the lines that they had, with what is timed, and that is noted; whatever else is in a file stays as it is."""
+    """With what is timed, and cells that define something, and that is noted; else all stays, on the lines it had."""
     notes: list[str] = []
 
     assert notebook_to_module.file_to_python(source, notes.append) == (expected or source)

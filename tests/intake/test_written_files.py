@@ -86,6 +86,20 @@ def test_a_notebook_that_writes_the_exercise_is_not_called_the_empty_one(tmp_pat
     assert problem.endswith("argmax_2d.py was judged; argmax_2d.ipynb, which does not define `argmax_2d`, was not.")
 
 
+@pytest.mark.parametrize("prompts, cell", [(["# In[1]:", "# In[7]:", "# In[ ]:"], 3), (["", "", ""], 1),
+                                           (["# %%", "# %%", "# %% [markdown]"], 3)])  # fmt: skip
+def test_what_a_cell_wrote_is_found_in_an_export(tmp_path, prompts, cell):
+    """Of a notebook that nbconvert or VS Code saved as Python, by the number of the cell where there are such."""
+    call = f"get_ipython().run_cell_magic('writefile', 'a.py', {ANSWERS['argmax_2d']!r})"
+    text = "# coding: utf-8\n\n" + "\n\n".join(
+        f"{one}\n\n{two}" for one, two in zip(prompts, ["x = 1", "", call], strict=True)
+    )
+    read_files, said = read(tmp_path, beside={"hw/work.py": text, "hw/file.py": "get_ipython().run_cell_magic()\n"})
+
+    assert read_files["hw/a.py"] == ANSWERS["argmax_2d"]
+    assert [note.partition(" was")[0] for note in said] == [f"hw/work.py: Code cell {cell}"]
+
+
 def test_what_cells_add_to_a_file_is_bounded(tmp_path):
     """Of a file that is too large no more is kept than shows that."""
     files, _ = read(tmp_path, *["%%writefile -a a.py\n" + "x" * 70_000] * 40)

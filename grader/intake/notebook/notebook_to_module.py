@@ -28,7 +28,8 @@ _ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\]][\w.,\[\] \t]*=[ \t]*(%[A-
 _LISTED = re.compile(r"^[ \t]*\w+[ \t]*=(?=[ \t]*!)")  # lines of what a shell prints
 _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
 # as nbconvert writes it
-_EXPORTED = re.compile(r"^(?P<start>[ \t]*(?P<given>\w+ = )?)get_ipython\(\)\.(?P<call>\w+\(.*\))[ \t]*$")
+_EXPORTED = re.compile(r"^(?P<start>[ \t]*(?P<given>\w+ = )?)get_ipython\(\)\.(?P<call>\w+\(.*\))[ \t]*$", re.MULTILINE)
+_PROMPT = re.compile(r"^# (?:In ?\[[ \d]*\]:|%%.*)$", re.MULTILINE)  # which nbconvert and VS Code write above each cell
 _SHOWN = re.compile(r"^(?P<start>[ \t]*)display\([^;]*\)(?:[ \t]*;)?[ \t]*$")  # known there without an import
 _COLABS = "# Commented out IPython magic to ensure Python compatibility.\n"
 _MAYBE_EXPORTED = re.compile(
@@ -38,6 +39,7 @@ _PYTHON_CELL_MAGIC = re.compile(r"%%(time|capture|prun|check)\b")  # `%%timeit` 
 _TIMEIT = re.compile(r"\s*%%timeit\b")
 
 
+CELL_MAGIC = "run_cell_magic("
 MAX_NUMBER = 1_000_000  # of a cell: nobody has run so many
 
 
@@ -66,6 +68,14 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wante
 def code_cells(raw: bytes) -> list[str]:
     """Return the code of a notebook, cell by cell. Raises NotebookError."""
     return [_code(cell) for cell in _code_cells(raw)]
+
+
+def exported_cells(raw: bytes) -> list[str]:
+    """Return the cells of a Python file that was saved out of a notebook; one with a magic as it was there."""
+    source = raw.decode("utf-8", "replace") if CELL_MAGIC.encode() in raw else ""
+    parts = _PROMPT.split(source)[1:] or [call[0] for call in _EXPORTED.finditer(source)]
+    found = [_EXPORTED.search(part) for part in parts]
+    return [(_cell_of(one) if one else "") or part for one, part in zip(found, parts, strict=True)]
 
 
 def _code_cells(raw: bytes) -> list[dict[str, Any]]:
@@ -153,12 +163,14 @@ def file_to_python(source: str, note: Callable[[str], None] = lambda text: None)
     lines = source.split("\n")
     plain = list(_uncommented(lines)) if _COLABS in source else lines
     plain = plain if _is_python("\n".join(plain)) else list(_without_magics(plain))
-    plain = _without_shown(["\n".join(_EXPORTED.sub(_run_by, line) for line in plain)])[0].split("\n")
-    changed = next((old.strip() for old, new in zip(lines, plain, strict=True) if old != new), "")
-    if not changed or not _is_python("\n".join(plain)):
+    plain = [_EXPORTED.sub(_run_by, line) for line in plain]  # a line of these may have become several
+    text = _without_shown(["\n".join(plain)])[0]
+    made = plain if plain != lines else text.split("\n")
+    changed = next((old.strip() for old, new in zip(lines, made, strict=True) if old != new), "")
+    if not changed or not _is_python(text):
         return source
     note(f"It was saved out of a notebook: {changed[:60]} and the like were left out, but for what they run.")
-    return "\n".join(plain)
+    return text
 
 
 def _without_shown(texts: Sequence[str]) -> list[str]:
@@ -181,13 +193,29 @@ def _uncommented(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _run_by(exported: re.Match[str]) -> str:
-    """Return what stands for a call of IPython's: what it times, if that is simple, else nothing; a list is empty."""
+    """Return what stands for a call of IPython's: a cell that defines something, what it times, if that is simple.
+
+    Else it is nothing, or an empty list.
+    """
+    cell = _cell_of(exported)
+    if not exported["start"] and _PYTHON_CELL_MAGIC.match(cell) and DEFINITION.search(cell):
+        return to_python(cell)
     match _statements(exported["call"]):
         case [ast.Expr(ast.Call(args=[ast.Constant("time" | "prun"), *_, ast.Constant(str(code))]))]:
             line = "; ".join(map(ast.unparse, _statements(code)))
             if line and not exported["given"] and "\n" not in line:
                 return exported["start"] + line
     return exported["start"] + ("[]" if exported["given"] else "pass")
+
+
+def _cell_of(exported: re.Match[str]) -> str:
+    """Return the cell that nbconvert has made a call of; nothing for any other call."""
+    match _statements(exported["call"]) if exported["call"].startswith(CELL_MAGIC) else []:
+        case [ast.Expr(ast.Call(args=words))]:
+            match [word.value for word in words if isinstance(word, ast.Constant)]:
+                case [str(name), str(line), str(code)]:
+                    return f"%%{name} {line}".rstrip() + f"\n{code}"
+    return ""
 
 
 def _is_python(code: str) -> bool:

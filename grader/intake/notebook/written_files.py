@@ -1,4 +1,4 @@
-"""The files of Python that a notebook's cells write: `%%writefile softmax.py`."""
+"""The files of Python that a notebook's cells write: `%%writefile softmax.py`; also once it was saved as Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from posixpath import normpath
 
 from grader.intake.limits import is_source
-from grader.intake.notebook.notebook_to_module import code_cells
+from grader.intake.notebook.notebook_to_module import code_cells, exported_cells
 from grader.submission import MAX_BYTES
 
 APPEND = ("-a", "--append")
@@ -18,14 +18,19 @@ _WRITES = re.compile(r"\s*%%(?:write)?file(?:[ \t]+(.*)|)(?:\n|$)")
 _QUOTED = re.compile(r"""(["'])(.*)\1""")
 
 
-def written_files(raw: bytes, note: Callable[[str], None] = lambda text: None) -> dict[str, tuple[int, str]]:
+def written_files(
+    raw: bytes, note: Callable[[str], None] = lambda text: None, *, is_exported: bool = False
+) -> dict[str, tuple[int, str]]:
     """Return the text of each file by its name, with the number of the last code cell that writes it.
+
+    *raw* is a notebook, or with `is_exported` a file of Python that may have been saved out of one.
 
     As when the cells are run in turn, that one counts alone, or is added with `-a`. *note* is called with what is not
     understood. Raises NotebookError.
     """
     files: dict[str, tuple[int, str]] = {}
-    for number, code in enumerate(code_cells(raw), 1) if b"file" in raw else ():
+    cells_of = exported_cells if is_exported else code_cells
+    for number, code in enumerate(cells_of(raw), 1) if b"file" in raw else ():
         if not (found := _WRITES.match(code)):
             continue
         name, adds = _read_line(found[1] or "")
