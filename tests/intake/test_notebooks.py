@@ -97,6 +97,8 @@ def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     ("display(x); y = f(x)\n", None),
     ("from show import display\ndisplay(x)\n", None),
     ("def f(display):\n    display(3)\n", None),
+    ("get_ipython().system('ls')\r\nx = 1\r\ndisplay(x)\r\n", "pass\nx = 1\npass\n"),
+    ("# Windows\r\nx = 1\r\n# display(x)\r\n", None),
     ("torch.softmax?\nx = (1\n!= 2)\n", "# torch.softmax?\nx = (1\n!= 2)\n"),
     ("files = get_ipython().getoutput('ls')\nx = 1\n", "files = []\nx = 1\n"),
     ("x = (1\n!= 2)  # why?\n", None),

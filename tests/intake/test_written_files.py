@@ -86,8 +86,10 @@ def test_a_notebook_that_writes_the_exercise_is_not_called_the_empty_one(tmp_pat
     assert problem.endswith("argmax_2d.py was judged; argmax_2d.ipynb, which does not define `argmax_2d`, was not.")
 
 
-@pytest.mark.parametrize("prompts, cell", [(["# In[1]:", "# In[7]:", "# In[ ]:"], 3), (["", "", ""], 1),
-                                           (["# %%", "# %%", "# %% [markdown]"], 3)])  # fmt: skip
+@pytest.mark.parametrize("prompts, cell", [
+    (["# In[1]:", "# In[7]:", "# In[ ]:"], 3), (["", "", ""], 1), (["# %%", "# %%", "# %% [markdown]"], 3),
+    (["# In[1]:\r"] * 3, 3),
+])  # fmt: skip
 def test_what_a_cell_wrote_is_found_in_an_export(tmp_path, prompts, cell):
     """Of a notebook that nbconvert or VS Code saved as Python, by the number of the cell where there are such."""
     call = f"get_ipython().run_cell_magic('writefile', 'a.py', {ANSWERS['argmax_2d']!r})"

@@ -72,7 +72,7 @@ def code_cells(raw: bytes) -> list[str]:
 
 def exported_cells(raw: bytes) -> list[str]:
     """Return the cells of a Python file that was saved out of a notebook; one with a magic as it was there."""
-    source = raw.decode("utf-8", "replace") if CELL_MAGIC.encode() in raw else ""
+    source = _one_kind_of_ends(raw.decode("utf-8", "replace")) if CELL_MAGIC.encode() in raw else ""
     parts = _PROMPT.split(source)[1:] or [call[0] for call in _EXPORTED.finditer(source)]
     found = [_EXPORTED.search(part) for part in parts]
     return [(_cell_of(one) if one else "") or part for one, part in zip(found, parts, strict=True)]
@@ -129,8 +129,13 @@ def _cells(content: dict[str, Any]) -> list[dict[str, Any]]:
 def _code(cell: dict[str, Any]) -> str:
     source = cell.get("source", cell.get("input", ""))
     lines = source if isinstance(source, list) else [source]
-    code = "".join(line for line in lines if isinstance(line, str)).replace("\r\n", "\n").replace("\r", "\n")
-    return _dedent(code)
+    code = "".join(line for line in lines if isinstance(line, str))
+    return _dedent(_one_kind_of_ends(code))
+
+
+def _one_kind_of_ends(text: str) -> str:
+    """Return a text with the ends of lines that the rest of this knows: Windows' own are `\\r\\n`."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _dedent(code: str) -> str:
@@ -158,10 +163,11 @@ def file_to_python(source: str, note: Callable[[str], None] = lambda text: None)
     Colab leaves `!pip install` in it as it stands, nbconvert writes `get_ipython().system(...)`. *note* is called where
     there is such.
     """
-    if not _MAYBE_EXPORTED.search(source):
+    read = _one_kind_of_ends(source)
+    if not _MAYBE_EXPORTED.search(read):
         return source
-    lines = source.split("\n")
-    plain = list(_uncommented(lines)) if _COLABS in source else lines
+    lines = read.split("\n")
+    plain = list(_uncommented(lines)) if _COLABS in read else lines
     plain = plain if _is_python("\n".join(plain)) else list(_without_magics(plain))
     plain = [_EXPORTED.sub(_run_by, line) for line in plain]  # a line of these may have become several
     text = _without_shown(["\n".join(plain)])[0]
