@@ -413,6 +413,19 @@ def test_a_damaged_repository_is_a_problem_and_no_accident(repository, damage):
     assert hand_in.problem or hand_in.files
 
 
+@pytest.mark.parametrize("settings", [
+    "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tfromTomorrow = true\n",
+    "[core]\n\trepositoryformatversion = 99\n",
+])  # fmt: skip
+def test_a_form_that_this_git_does_not_know_is_no_empty_repository(repository, settings):
+    """What is newer than the git program is said to be so; only a repository without a commit has none yet."""
+    (repository / ".git/config").write_text(settings)
+    git(repository.parent, "init", "-q", "new")
+
+    assert "a newer one may, or a clone made anew" in read(repository).problem
+    assert read(repository.parent / "new").problem == "The repository has no commit yet."
+
+
 def test_a_commit_of_parents_that_are_not_there_is_a_damage_in_words(repository):
     """Git lists nothing of a commit whose parents are missing: the repository is said to be damaged."""
     tree = git(repository, "rev-parse", "HEAD^{tree}")

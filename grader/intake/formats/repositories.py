@@ -31,6 +31,7 @@ MAX_LINE_CHARS = 16_384  # two paths of the longest that Linux takes, and more
 LFS = b"version https://git-lfs.github.com/spec/"
 MAX_LFS_BYTES = 1024  # of a pointer, by its specification
 LINK = "120000"
+UNKNOWN_FORM = "The git program here cannot read the repository: a newer one may, or a clone made anew with this one."
 BACKDATED = " is dated before its parent"
 FORM = "write one repository in a line: PATH, or ID,PATH, or ID,PATH,COMMIT"
 
@@ -111,6 +112,8 @@ def read_repository(
     git = Git(path)
     newest = git.query("rev-parse", "--verify", "--end-of-options", f"{commit or 'HEAD'}^{{commit}}")
     if not newest:
+        if git.query("rev-parse", "--git-dir") is None:  # of an empty repository, too, it is known
+            raise GitError(UNKNOWN_FORM)
         raise GitError(f"The repository has no commit {commit}." if commit else "The repository has no commit yet.")
     chosen = newest
     if before:
