@@ -64,9 +64,15 @@ COLABS = "# Commented out IPython magic to ensure Python compatibility."
     ("\n    x = 1\n\n    if x:\n        !ls", "\nx = 1\n\nif x:\n    pass  # !ls"),
     ("  %%time\n  x = 1", "# %%time\nx = 1"),
     ("%%time\n  x = 1\n  y = 2", "# %%time\nx = 1\ny = 2"),
+    (">>> def f():\n...     return 1\n...\n>>> x = f()", "def f():\n    return 1\n\nx = f()"),
+    ("\nIn [3]: def f():\n   ...:     return 1\n   ...: \n\nIn [12]: %ls", "\ndef f():\n    return 1\n\n\n# %ls"),
+    ("%ls\ndef f():\n  \"\"\"\n>>> f()\n...\n  \"\"\"", "# %ls\ndef f():\n  \"\"\"\n>>> f()\n...\n  \"\"\""),
 ])  # fmt: skip
 def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
-    """Magics, shell lines and questions are comments, on the lines they had; Python, also what is timed, stays."""
+    """Magics, shell lines and questions are comments, on the lines they had; Python, also what is timed, stays.
+
+    The prompts of a session that was pasted are taken off, as Jupyter does.
+    """
     assert notebook_to_module.to_python(cell) == expected
     ast.parse(expected)
 

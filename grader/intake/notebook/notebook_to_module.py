@@ -36,6 +36,9 @@ _MAYBE_EXPORTED = re.compile(
     rf"^[ \t]*(?:[!%]|display\()|=[ \t]*[!%]|\?[ \t]*$|get_ipython\(\)\.|^{_COLABS}", re.MULTILINE
 )
 _PYTHON_CELL_MAGIC = re.compile(r"%%(time|capture|prun|check)\b")  # `%%timeit` keeps nothing of what it defines
+# before code that was pasted out of a session of Python or IPython, as that takes it off
+_PASTED = re.compile(r"\s*(?:>>>(?: |$)|In \[\d+\]: )", re.MULTILINE)
+_PASTED_PROMPT = re.compile(r"^(?:(?:>>>|\.\.\.)(?: |$)|In \[\d+\]: |[ \t]*\.{3,}: ?)", re.MULTILINE)
 _TIMEIT = re.compile(r"\s*%%timeit\b")
 
 
@@ -146,6 +149,8 @@ def _dedent(code: str) -> str:
 def to_python(code: str) -> str:
     """Return a cell without notebook syntax; a cell that is plain Python stays as it is."""
     code = _dedent(code)
+    if _PASTED.match(code):  # at the beginning no Python has such; further down it may stand in a docstring
+        code = _PASTED_PROMPT.sub("", code)
     if _is_python(code):
         return code
     lines = code.split("\n")
