@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import io
 import json
 import linecache
@@ -188,6 +189,17 @@ def test_what_only_tries_the_functions_out_is_not_run():
 
     assert not out
     assert "expected" not in names and "losses" not in names and names["softmax"](2) == 2
+
+
+@pytest.mark.parametrize("awaits", [
+    "await load()", "async with load() as x:\n    print(x)", "x = [y async for y in load()]", "x = [\n  await load()]",
+])  # fmt: skip
+def test_a_statement_that_awaits_costs_no_other(awaits):
+    """Jupyter runs it at the top level; the rest of its cell is read as if it were not there."""
+    names, printed = run(f"SIZE = 2\n{awaits}\ndef f():\n    return SIZE\nasync def load():\n    await f()\n")
+
+    assert names["f"]() == 2 and inspect.iscoroutinefunction(names["load"]) and not printed
+    assert "'return' outside" in "".join(converted(f"{awaits}\nreturn 1\n")[1])
 
 
 def test_what_the_functions_need_is_run():

@@ -53,20 +53,25 @@ class Cell:
 
 
 def read_cell(number: int, code: str, name: str = "") -> Cell:
-    """Split a cell into units of statements, or say what is wrong with it. Nothing is run."""
+    """Split a cell into units of statements, or say what is wrong with it. Nothing is run.
+
+    What awaits at the top level, where a notebook may and a module may not, is in no unit.
+    """
     cell = Cell(number, code.split("\n"), name)
     try:
         tree = parse(code)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(tree, "cell", "exec", dont_inherit=True)  # finds a `return` outside of a function
+        if _is_compiled(tree.body):  # which finds a `return` outside of a function
+            kept = tree.body
+        else:
+            _compile(tree.body, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            kept = [node for node in tree.body if _is_compiled([node])]
     except SyntaxError as error:
         cell.error = f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
         return cell
     except (RecursionError, MemoryError, ValueError, OverflowError):
         cell.error = "it is nested too deeply"
         return cell
-    for node in tree.body:
+    for node in kept:
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
         last = node.end_lineno or node.lineno
         if cell.units and first <= cell.units[-1].last:
@@ -75,6 +80,21 @@ def read_cell(number: int, code: str, name: str = "") -> Cell:
         else:
             cell.units.append(Unit(first, last, [node]))
     return cell
+
+
+def _compile(statements: list[ast.stmt], flags: int = 0) -> None:
+    """Compile statements as a module, with the compiler's *flags*. Raises what it raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(ast.Module(statements, []), "cell", "exec", flags, dont_inherit=True)
+
+
+def _is_compiled(statements: list[ast.stmt]) -> bool:
+    try:
+        _compile(statements)
+    except SyntaxError:
+        return False
+    return True
 
 
 def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
