@@ -81,7 +81,8 @@ class LearnerGrader:
         if hand_in.problem:
             return [], {}
         folders = [earlier.folder for earlier in learner.earlier]
-        best, weights = learner.several == "best", list(filter(is_artefact, hand_in.files))
+        best = learner.several == "best"
+        weights = {path: content for path, content in hand_in.files.items() if is_artefact(path)}
         matches = match_attempts(self.judge.course, self.lessons, sources, folders, best=best, weights=weights)
         if not any(found[0].path for found in matches.values()):
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)

@@ -22,9 +22,11 @@ Body: TypeAlias = "tuple[str | Body, ...]"
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MAX_NAMES_SHOWN = 5  # file names in one note
-# how systems and browsers name a copy: softmax (copy), softmax - Copy, softmax(1), Copy of softmax
+# how systems and browsers name a copy: softmax (copy), softmax - Kopie, softmax(1), Copy of softmax
+_WORD = r"(?:cop(?:y|ie|ia)|kopie)"
 _COPY = re.compile(
-    r"^copy of |(?<![ _-])[ _-]*(?:\((?:\d{1,3}|copy(?: \d{1,3})?)\)|\bcopy(?:[ (]*\d{1,3}\)?)?|-\d{1,2})$"
+    rf"^{_WORD} (?:of|von|d[ei]) "
+    rf"|(?<![ _-])[ _-]*(?:\((?:\d{{1,3}}|{_WORD}(?: \d{{1,3}})?)\)|\b{_WORD}(?:[ (]*\d{{1,3}}\)?)?|-\d{{1,2}})$"
     r"|[ _-](?:final|fixed|new|v\d{1,2})$"
 )
 
@@ -54,12 +56,12 @@ def match_attempts(
     earlier: Sequence[str],
     *,
     best: bool,
-    weights: Collection[str] = (),
+    weights: Mapping[str, bytes],
 ) -> dict[str, list[Match]]:
     """Return what is to be judged of each lesson: its file in the newest attempt that has one, or with `best` each.
 
     *earlier* are the folders of earlier attempts, newest first; all other files are the newest attempt's. *weights* are
-    the paths of files of weights: those of an attempt without a file of their lesson go with that of the one before.
+    the files of weights: those of an attempt without a file of their lesson go with that of the one before.
     """
     matchers = []
     for folder in ("", *earlier):
@@ -84,7 +86,7 @@ def _match_attempts(
     matchers: Sequence[tuple[str, LessonMatcher]],
     find: Callable[[LessonMatcher, Lesson], tuple[str, str]],
     best: bool,
-    weights: Collection[str],
+    weights: Mapping[str, bytes],
 ) -> Iterator[Match]:
     earlier = [folder for folder, _ in matchers if folder]
     without: list[str] = []  # newer attempts in which the lesson has no file
@@ -107,7 +109,7 @@ def _match_attempts(
             without.append(folder)
 
 
-def find_artefact(lesson: Lesson, match: Match, files: Collection[str], earlier: Sequence[str]) -> tuple[str, str]:
+def find_artefact(lesson: Lesson, match: Match, files: Mapping[str, bytes], earlier: Sequence[str]) -> tuple[str, str]:
     """Return the path of the weights that belong to a lesson's file, and the folder of their attempt; empty if none do.
 
     They have its name, or that of a copy, and lie beside it, else anywhere in the same attempt, else in the newest one
@@ -122,13 +124,13 @@ def find_artefact(lesson: Lesson, match: Match, files: Collection[str], earlier:
 
 
 def _weights_in(
-    folder: str, lesson: Lesson, path: str, files: Collection[str], earlier: Sequence[str]
+    folder: str, lesson: Lesson, path: str, files: Mapping[str, bytes], earlier: Sequence[str]
 ) -> Collection[str]:
-    """Return the weights of an attempt that are called as the lesson is, or its file; else the only copy of such."""
+    """Return the weights of an attempt that are called as the lesson is, or its file; else a copy, if all are equal."""
     names = {lesson.name, *lesson.aliases, _stem(path)}
     there = _paths_of(folder, filter(is_artefact, files), earlier)
     copies = [one for one in there if _stem(_COPY.sub("", _bare(one))) in names]
-    return [one for one in there if _stem(one) in names] or (copies if len(copies) == 1 else [])
+    return [one for one in there if _stem(one) in names] or (copies if len({files[one] for one in copies}) == 1 else [])
 
 
 class LessonMatcher:

@@ -37,7 +37,7 @@ def test_weights_are_of_the_same_attempt_or_of_the_newest_before_it(files, match
     """Never of a later one; the folder says which attempt it was."""
     lesson = next(one for one in course().lessons.values() if one.kind == "capstone")
     named = match._replace(path=match.path.format(lesson.name))
-    found = find_artefact(lesson, named, [one.format(lesson.name) for one in files], EARLIER)
+    found = find_artefact(lesson, named, {one.format(lesson.name): b"" for one in files}, EARLIER)
     assert found == tuple(one.format(lesson.name) for one in expected)
 
 
@@ -61,7 +61,9 @@ def test_newer_weights_alone_go_with_the_newest_file_before_them(files, best, ex
     lesson = next(one for one in course().lessons.values() if one.kind == "capstone")
     paths = [one.format(lesson.name) for one in files]
     sources = {path: "x = 1\n" for path in paths if path.endswith(".py")}
-    found = match_attempts(course(), [lesson], sources, EARLIER, best=best, weights=paths)[lesson.name]
+    found = match_attempts(course(), [lesson], sources, EARLIER, best=best, weights=dict.fromkeys(paths, b""))[
+        lesson.name
+    ]
 
     assert [(one.folder, one.newest) for one in found] == expected
 
@@ -71,16 +73,36 @@ def test_newer_weights_alone_go_with_the_newest_file_before_them(files, best, ex
     [
         (["{} (1).safetensors"], "{} (1).safetensors"),
         (["{} (1).safetensors", "{}.safetensors"], "{}.safetensors"),
-        (["{} (1).safetensors", "{} (2).safetensors"], ""),
+        (["{} (1).safetensors", "{} (22).safetensors"], ""),
         (["weights.safetensors"], ""),
+        *[
+            ([name], name)
+            for name in (
+                "{} - Copy.safetensors",
+                "{} - Kopie (2).safetensors",
+                "{} copy.safetensors",
+                "Kopie von {}.safetensors",
+                "{} (copia).safetensors",
+            )
+        ],
     ],
 )
 def test_weights_that_are_called_as_a_copy_are_taken_where_there_are_no_others(there, taken):
     """Browsers and Canvas add a number to a name that they know; which of two copies is meant nobody can tell."""
     lesson = next(one for one in course().lessons.values() if one.kind == "capstone")
-    files = [one.format(lesson.name) for one in there]
+    files = {one.format(lesson.name): bytes(len(one)) for one in there}
 
     assert find_artefact(lesson, Match(f"{lesson.name}.py"), files, ())[0] == taken.format(lesson.name)
+
+
+def test_copies_that_are_equal_are_no_question():
+    """A browser numbers what it downloads again: any of such files is the one that is meant."""
+    lesson = next(one for one in course().lessons.values() if one.kind == "capstone")
+    equal = {f"{lesson.name} ({number}).safetensors": b"weights" for number in (1, 2)}
+    own, other = Match(f"{lesson.name}.py"), f"{lesson.name} - Copy.safetensors"
+
+    assert find_artefact(lesson, own, equal, ())[0] == f"{lesson.name} (1).safetensors"
+    assert find_artefact(lesson, own, {**equal, other: b"others"}, ()) == ("", "")
 
 
 def test_a_newest_attempt_of_weights_alone_is_no_problem_beside_a_source(tmp_path):
