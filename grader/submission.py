@@ -41,8 +41,8 @@ RESERVED = sys.stdlib_module_names | _PACKAGE_NAMES | COME_ALONG | _OUR_NAMES
 # PEP 263, of which we take the encodings that old editors write; others can be slow to decode on purpose.
 _CODING_COMMENT = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _SINGLE_BYTE = frozenset({"ascii", "us-ascii", "latin-1", "iso-8859-1", "iso-8859-15", "cp1252", "windows-1252"})
-_UTF8_BOM = b"\xef\xbb\xbf"
-_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+UTF8_BOM = b"\xef\xbb\xbf"
+UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_submission(
@@ -90,7 +90,7 @@ def read_source(path: Path, if_missing: str = NAME_IT) -> str:
 
     Raises SubmissionError; `if_missing` is its next step where there is no such file, or another thing in its place.
     """
-    source = _decode(_read_bytes(path, if_missing), path).replace("\r\n", "\n").replace("\r", "\n")
+    source = decode_source(read_bytes(path, if_missing), path)
     if _is_notebook(source):
         rename = f"rename it to {path.stem}.ipynb, or save it as Python in Jupyter or Colab"
         raise _make_error("the file is a notebook, whatever its name says", path, rename)
@@ -108,7 +108,8 @@ def _is_notebook(source: str) -> bool:
     return False
 
 
-def _read_bytes(path: Path, if_missing: str) -> bytes:
+def read_bytes(path: Path, if_missing: str = NAME_IT) -> bytes:
+    """Return what is in a Python file. Raises SubmissionError as `read_source` does."""
     instead = if_missing if if_missing == NAME_IT else f"move it away, then {if_missing}"
     try:
         mode = path.stat().st_mode
@@ -128,21 +129,29 @@ def _read_bytes(path: Path, if_missing: str) -> bytes:
     return raw
 
 
-def _decode(raw: bytes, path: Path) -> str:
+def decode_source(raw: bytes, path: Path) -> str:
+    """Return the text of a Python file, with newlines as line ends. Raises SubmissionError, which names *path*."""
     save = "save the file as UTF-8 in your editor"
-    if raw.startswith(_UTF16_BOMS):
+    if raw.startswith(UTF16_BOMS):
         raise _make_error("the file is saved as UTF-16; Python reads UTF-8", path, save)
-    start = len(_UTF8_BOM) if raw.startswith(_UTF8_BOM) else 0
+    start = len(UTF8_BOM) if raw.startswith(UTF8_BOM) else 0
     encoding = _declared_encoding(raw[start:])
     if not encoding.startswith(("utf-8", "utf8")) and encoding not in _SINGLE_BYTE:
         raise _make_error(f"the file declares the encoding {encoding}", path, f"{save}, and remove that declaration")
     try:
-        return raw[start:].decode(encoding if encoding in _SINGLE_BYTE else "utf-8")
+        source = raw[start:].decode(encoding if encoding in _SINGLE_BYTE else "utf-8")
     except UnicodeDecodeError as error:
         offset = start + error.start
         line = raw.count(b"\n", 0, offset) + 1
         what = f"the file is not UTF-8 text: byte 0x{raw[offset]:02x} at offset {offset}, line {line}"
         raise SubmissionError(what, where=at(path, line), next_step=save) from None
+    return source.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def encode_source(source: str) -> bytes:
+    """Return what `decode_source` reads as this text. Raises UnicodeEncodeError: its encoding may lack a sign."""
+    encoding = _declared_encoding(source.encode("utf-8", "replace"))
+    return source.encode(encoding if encoding in _SINGLE_BYTE else "utf-8")
 
 
 def _declared_encoding(raw: bytes) -> str:

@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.errors import WorkspaceError
+from grader.errors import SubmissionError, WorkspaceError
 from grader.files import is_file, read_bounded, refuse_link, replacing
-from grader.submission import MAX_BYTES
+from grader.submission import MAX_BYTES, UTF8_BOM, decode_source, encode_source
 
 ELSEWHERE = "change it in an editor of your own; its verdict is shown here all the same"
 
@@ -31,20 +31,23 @@ class Conflict(Exception):
 
 
 def read_work(path: Path) -> Work:
-    """Return the file. Raises WorkspaceError for one that is missing, a link, too large or not UTF-8 text."""
+    """Return the file. Raises WorkspaceError for one that is missing, a link, too large or no text."""
     return _decode(_read(path), path)
 
 
 def write_work(path: Path, text: str, known: str) -> Work:
-    """Replace the file if it still is the one that is `known`, or gone. Raises Conflict, WorkspaceError."""
+    """Replace the file if it still is the one that is `known`, or gone, and return it as it is read back.
+
+    It is written in the encoding that the text declares. Raises Conflict, WorkspaceError.
+    """
     before = _read(path) if os.path.lexists(path) else b""
     now = _decode(before, path)
     if before and now.version != known:
         raise Conflict(now)
-    ends = "\r\n" if b"\r\n" in before else "\n"
-    raw = text.replace("\r\n", "\n").replace("\n", ends).encode("utf-8", "replace")
+    raw = _encode(text, before, path)
     if len(raw) > MAX_BYTES:
         raise WorkspaceError("the file would be larger than 250 kB", where=str(path), next_step="make it shorter")
+    written = _decode(raw, path)
     try:
         with replacing(path) as temporary:
             temporary.write_bytes(raw)
@@ -52,15 +55,26 @@ def write_work(path: Path, text: str, known: str) -> Work:
                 shutil.copymode(path, temporary)
     except OSError as error:
         raise WorkspaceError(f"the file cannot be written: {error.strerror}", where=str(path)) from None
-    return Work(text, version_of(raw))
+    return written
+
+
+def _encode(text: str, before: bytes, path: Path) -> bytes:
+    """Return the text with the line ends, and the mark of UTF-8, that the file has had before."""
+    ends = "\r\n" if b"\r\n" in before else "\n"
+    mark = UTF8_BOM if before.startswith(UTF8_BOM) else b""
+    try:
+        return mark + encode_source(text.replace("\r\n", "\n").replace("\n", ends))
+    except UnicodeEncodeError as error:
+        what = f"the file cannot be written: {error.encoding} has no {error.object[error.start]!r}"
+        next_step = "leave that sign out, or change the `coding` line to utf-8"
+        raise WorkspaceError(what, where=str(path), next_step=next_step) from None
 
 
 def _decode(raw: bytes, path: Path) -> Work:
     try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise WorkspaceError("the file is not UTF-8 text", where=str(path), next_step=ELSEWHERE) from None
-    return Work(text.replace("\r\n", "\n").replace("\r", "\n"), version_of(raw))
+        return Work(decode_source(raw, path), version_of(raw))
+    except SubmissionError as error:
+        raise WorkspaceError(error.what, where=error.where, next_step=ELSEWHERE) from None
 
 
 def current_version(path: Path) -> str:

@@ -48,6 +48,22 @@ def test_what_is_written_is_packed_under_the_names_that_are_found(tmp_path):
         assert archive.namelist() == ["basics/argmax_2d.py"]
 
 
+def test_a_file_that_declares_its_encoding_is_packed_byte_for_byte(tmp_path):
+    """Written anew as UTF-8 below its coding line, it would be judged as other text than `learn check` has judged."""
+    work = start_workspace(tmp_path / "work")
+    written = {
+        "basics/moving_average.py": f"# coding: cp1252\r\n# Gr\xf6\xdfe\r\n{HELPED}".encode("cp1252"),
+        "basics/helper.py": "# coding: latin-1\n\n\ndef total(x, window):\n    return len('\xe4')\n".encode("latin-1"),
+    }
+    for name, content in written.items():
+        (work / name).write_bytes(content)
+    done = learn("hand-in", cwd=work)
+
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(work / "hand-in.zip") as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == written
+
+
 @pytest.mark.parametrize("linked", ["file", "folder"])
 def test_what_a_link_brings_from_elsewhere_is_not_handed_in(tmp_path, linked):
     """In a folder of somebody else's it may lead to any file of the user's."""

@@ -51,6 +51,25 @@ def test_a_file_that_is_gone_is_written_back(file: Path) -> None:
         write_work(file, "x = 3\n", known.version)
 
 
+@pytest.mark.parametrize("before", [b"# coding: cp1252\n# Gr\xf6\xdfe\n", b"\xef\xbb\xbf# Gr\xc3\xb6\xc3\x9fe\r\n"])
+def test_what_is_saved_is_what_is_read_back(file: Path, before: bytes) -> None:
+    """A file keeps its encoding, its mark of UTF-8 and its line ends."""
+    file.write_bytes(before)
+    known = read_work(file)
+    assert known.text.endswith("# Gr\xf6\xdfe\n")
+    written = write_work(file, f"{known.text}x = '\xe4'\n", known.version)
+    assert written == read_work(file) and written.text == f"{known.text}x = '\xe4'\n"
+    assert file.read_bytes().startswith(before)
+
+
+@pytest.mark.parametrize("text", ["# coding: latin-1\n# \u2200\n", "# coding: koi8-r\n", "x = '\ud800'\n"])
+def test_a_text_that_would_be_read_back_otherwise_is_refused(file: Path, text: str) -> None:
+    """The encoding that it declares lacks a sign, or is none that is read; the file stays as it is."""
+    with pytest.raises(WorkspaceError, match=r"has no|declares the encoding"):
+        write_work(file, text, read_work(file).version)
+    assert file.read_text() == "x = 1\n"
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"x" * (MAX_BYTES + 1)])
 def test_a_file_that_cannot_be_edited_here_stays_as_it_is(file: Path, content: bytes) -> None:
     """Not UTF-8, or too large: the error says to use another editor."""

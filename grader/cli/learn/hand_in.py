@@ -62,9 +62,10 @@ def command(ctx: click.Context, lessons: str | None, out: Path, force: bool) -> 
 def _read_files(context: CourseContext, lessons: list[Lesson]) -> dict[str, bytes]:
     """Return the files of the lessons, what they import, and weights, by their path in the workspace.
 
+    They are packed byte for byte: a file may declare another encoding than UTF-8.
     Raises SubmissionError, for a link that leads out of the workspace, too.
     """
-    from grader.submission import artefact_path, read_submission
+    from grader.submission import artefact_path, read_bytes, read_submission
 
     root = context.require_workspace().root
     files: dict[str, bytes] = {}
@@ -73,8 +74,8 @@ def _read_files(context: CourseContext, lessons: list[Lesson]) -> dict[str, byte
         submission = read_submission(path, lesson, context.course, root)
         for note in submission.notes:
             warn(note)
-        sources = [(submission.path, submission.source), *submission.siblings.values()]
-        found = {Path(place): source.encode() for place, source in sources}
+        places = map(Path, [submission.path, *(place for place, _ in submission.siblings.values())])
+        found = {place: read_bytes(place) for place in places}
         if submission.artefact is not None:
             found[artefact_path(path)] = submission.artefact
         files |= {place.absolute().relative_to(root.absolute()).as_posix(): each for place, each in found.items()}
