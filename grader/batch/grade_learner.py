@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from grader.batch.make_record import MAX_KEPT_CHARS, GradedHandIn, better_result, make_record, make_ungraded
+from grader.batch.read_sources import read_sources, write_sources
 from grader.batch.settings import Settings
 from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError
@@ -20,7 +21,6 @@ from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import is_artefact
 from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, find_artefact, match_attempts
 from grader.intake.notebook.join_cells import without_frame
-from grader.intake.notebook.notebook_to_module import NotebookError, file_to_python, to_source
 from grader.judge.examination import Judge
 from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
@@ -29,7 +29,6 @@ from grader.record import HandedIn
 from grader.similarity import fingerprint
 from grader.submission import ARTEFACT_SUFFIX, artefact_path, read_submission
 
-MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
 NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of a lesson."
 MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may take twelve bytes
 
@@ -77,7 +76,8 @@ class LearnerGrader:
     def _find_lessons(self, learner: Learner, hand_in: HandIn, root: Path) -> tuple[list[Found], dict[str, Any]]:
         """Return what is to be judged of each lesson, and the fingerprints; nothing if it cannot be read."""
         names = {function.name for lesson in self.lessons for function in lesson.functions}
-        sources = _read_sources(hand_in, learner, names)
+        read = read_sources(hand_in, learner, names)
+        sources = read.texts
         if hand_in.problem:
             return [], {}
         folders = [earlier.folder for earlier in learner.earlier]
@@ -93,7 +93,7 @@ class LearnerGrader:
             for lesson in self.lessons
             if (path := matches[lesson.name][0].path)
         }
-        _write_sources(root, sources, hand_in)
+        write_sources(root, read.contents, hand_in)
         labels = _PathLabels(root, learner)
         found: list[Found] = []
         for lesson in self.lessons:
@@ -203,33 +203,6 @@ def _none_found(sources: Collection[str]) -> str:
     return f"None of its files was found to be for one of these lessons{named}."
 
 
-def _read_sources(hand_in: HandIn, learner: Learner, names: Collection[str]) -> dict[str, str]:
-    """Return every file as Python text; a notebook that cannot be read becomes a note, or the problem.
-
-    *names* are those of the lessons' functions.
-    """
-    sources: dict[str, str] = {}
-    chars_left = MAX_CODE_CHARS
-    for path, content in hand_in.files.items():
-        if is_artefact(path):
-            continue
-        try:
-            note, is_python = hand_in.note_of(path), path.lower().endswith(".py")
-            text = content.decode("utf-8", "replace") if is_python else ""
-            source = file_to_python(text, note) if is_python else to_source(content, note, names)
-        except NotebookError as error:
-            if learner.kind == "notebook":
-                hand_in.problem = str(error)
-            hand_in.note(f"{path}: {error}")
-            continue
-        chars_left -= len(source)
-        if chars_left < 0:
-            hand_in.note(f"{path} and what comes after it were left out: there is too much code in it.")
-            break
-        sources[path] = source
-    return sources
-
-
 def _written_by_hand(path: str, source: str) -> str:
     """Return a source without what all notebooks have in common: it is of ours, and no evidence of a copy."""
     return source if path.lower().endswith(".py") else without_frame(source)
@@ -238,20 +211,6 @@ def _written_by_hand(path: str, source: str) -> str:
 def _keep_source(source: str, lessons: int) -> str:
     """Return what is kept of a lesson's source for pages that show it: any text, of bounded size."""
     return source[: min(MAX_KEPT_CHARS, MAX_KEPT_OF_ALL // lessons)].encode("utf-8", "replace").decode()
-
-
-def _write_sources(root: Path, sources: Mapping[str, str], hand_in: HandIn) -> None:
-    """Write the files where `read_submission` finds them and what they import; notebooks as Python."""
-    for path, text in sources.items():
-        target = root / path
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            # Python files as they are, but for magics: `read_submission` finds out their encoding
-            raw = hand_in.files[path]
-            is_as_it_was = path.lower().endswith(".py") and text == raw.decode("utf-8", "replace")
-            target.write_bytes(raw if is_as_it_was else text.encode("utf-8", "replace"))
-        except (OSError, ValueError) as error:
-            hand_in.note(f"{path} was left out: {getattr(error, 'strerror', None) or error}.")
 
 
 def _times_of(learner: Learner, hand_in: HandIn, folders: Mapping[str, str]) -> tuple[HandedIn, dict[str, HandedIn]]:

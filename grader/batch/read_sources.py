@@ -1,0 +1,77 @@
+"""The files of a hand-in as Python text, decoded once: what is matched and compared is what is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.errors import SubmissionError
+from grader.intake.hand_in import HandIn
+from grader.intake.learner import Learner
+from grader.intake.limits import is_artefact
+from grader.intake.notebook.notebook_to_module import NotebookError, file_to_python, to_source
+from grader.submission import UTF16_BOMS, decode_source, encode_source
+
+MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
+
+
+@dataclass
+class Sources:
+    """By their path: the `texts` of files, and the `contents` as which they are written to be judged."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    contents: dict[str, bytes] = field(default_factory=dict)
+
+
+def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str]) -> Sources:
+    """Return every file as Python text; a notebook that cannot be read becomes a note, or the problem.
+
+    *names* are those of the lessons' functions.
+    """
+    sources = Sources()
+    chars_left = MAX_CODE_CHARS
+    for path, content in hand_in.files.items():
+        if is_artefact(path):
+            continue
+        try:
+            text, content = _read(path, content, hand_in.note_of(path), names)
+        except NotebookError as error:
+            if learner.kind == "notebook":
+                hand_in.problem = str(error)
+            hand_in.note(f"{path}: {error}")
+            continue
+        chars_left -= len(text)
+        if chars_left < 0:
+            hand_in.note(f"{path} and what comes after it were left out: there is too much code in it.")
+            break
+        sources.texts[path], sources.contents[path] = text, content
+    return sources
+
+
+def _read(path: str, content: bytes, note: Callable[[str], None], names: Collection[str]) -> tuple[str, bytes]:
+    """Return the text of a file, and what is written of it. Raises NotebookError."""
+    if not path.lower().endswith(".py"):
+        text = to_source(content, note, names)
+        return text, text.encode("utf-8", "replace")
+    try:
+        text = decode_source(content, Path(path))
+    except SubmissionError:  # what is legible tells which lesson it is for, and the lesson's result why it is not read
+        return content.decode("utf-16" if content.startswith(UTF16_BOMS) else "utf-8", "replace"), content
+    plain = file_to_python(text, note)
+    if plain != text:
+        with suppress(UnicodeEncodeError):  # what a magic runs may have signs that the file's encoding lacks
+            return plain, encode_source(plain)
+    return text, content
+
+
+def write_sources(root: Path, contents: Mapping[str, bytes], hand_in: HandIn) -> None:
+    """Write the files where `read_submission` finds them and what they import; notebooks as Python."""
+    for path, content in contents.items():
+        target = root / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        except (OSError, ValueError) as error:
+            hand_in.note(f"{path} was left out: {getattr(error, 'strerror', None) or error}.")

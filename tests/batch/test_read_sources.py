@@ -1,0 +1,73 @@
+"""A hand-in's files are read once: what is matched and compared is the text that is judged."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from support.hand_ins import ANSWERS, TINY, write
+
+from grader.batch.results_folder import store_path
+from grader.cli.grader.group import grader
+from grader.store.class_store import ClassStore
+
+BOM = b"\xef\xbb\xbf"
+RIGHT = ANSWERS["moving_average"]
+STUB = (TINY / "exercises/basics/moving_average.py").read_bytes()
+# right only if `ä`, one byte of cp1252, is one letter
+DECLARED = f"# coding: cp1252\n%matplotlib inline\n{RIGHT}\n\nright = moving_average\n\n\n" + (
+    "def moving_average(x, window):\n    return right(x, window * len('ä'))\n"
+)
+HAND_INS = {
+    "plain/moving_average.py": RIGHT,
+    "marked/moving_average.py": BOM + RIGHT.encode(),
+    "returns/moving_average.py": f"# mine\n{RIGHT}".replace("\n", "\r").encode(),
+    "stub/moving_average.py": BOM + STUB,
+    "stub/homework.py": RIGHT,
+    "twice/a/moving_average.py": RIGHT.replace("\n", "\r\n").encode(),
+    "twice/b/moving_average.py": BOM + RIGHT.encode(),
+    "twice/c/moving_average.py": RIGHT,
+    "declared/moving_average.py": DECLARED.encode("cp1252"),
+    "wide/homework.py": RIGHT.encode("utf-16"),
+}
+
+
+def grade(place: Path, hand_ins: dict[str, Any], *more: object) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The record and what is kept of the code of each hand-in, by id."""
+    write(place / "in", hand_ins)
+    words = ["run", place / "in", "--out", place / "out", "--course", TINY, "--seed", 5, "--jobs", 1, *more]
+    done = CliRunner().invoke(grader, [*map(str, words)])
+    assert done.exit_code == 0, done.output
+    records = {one["id"]: one for one in json.loads((place / "out/results.json").read_text())["submissions"]}
+    with closing(ClassStore(store_path(place / "out"))) as store:
+        return records, {name: store.fingerprint(name, json.loads) for name in records}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A class whose editors save in many ways."""
+    return grade(tmp_path_factory.mktemp("run"), HAND_INS)
+
+
+@pytest.mark.parametrize("name", ["plain", "marked", "returns", "stub", "twice", "declared"])
+def test_how_an_editor_saves_changes_no_score(graded: Any, name: str) -> None:
+    """A mark of UTF-8, line ends and a declared encoding are no other file, and an empty exercise stays one."""
+    record = graded[0][name]
+    assert record["score"] == 10.0, record["problem"]
+
+
+@pytest.mark.parametrize("name", ["marked", "returns", "stub", "twice"])
+def test_how_an_editor_saves_hides_no_copy(graded: Any, name: str) -> None:
+    """Its fingerprint is that of the same text saved otherwise."""
+    texts = {each: kept["moving_average"]["text"] for each, kept in graded[1].items()}
+    assert texts[name] == texts["plain"] != 0
+
+
+def test_a_file_in_utf_16_is_told_as_such_whatever_its_name(graded: Any) -> None:
+    """By what it defines its lesson is found, and the result says what is wrong."""
+    [mistake] = graded[0]["wide"]["lessons"]["moving_average"]["mistakes"]
+    assert "saved as UTF-16" in mistake["says"]
