@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.batch.make_record import MAX_KEPT_CHARS, GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.read_sources import read_sources, write_sources
@@ -33,8 +33,19 @@ NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of
 MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may take twelve bytes
 
 
-# what is to be judged of a lesson, or its result; and the folder of the attempt it is of, None if there is nothing
-Found = tuple[Submission | LessonResult, str | None]
+class Attempt(NamedTuple):
+    """Where a lesson was found in one attempt, and what is to be judged, or the result if that is nothing."""
+
+    match: Match
+    found: Submission | LessonResult
+
+
+class Counting(NamedTuple):
+    """The attempt at a lesson that counts, its result, and the pictures of what it answers."""
+
+    attempt: Attempt
+    result: LessonResult
+    pictures: Sequence[Picture] = ()
 
 
 class LearnerGrader:
@@ -57,24 +68,29 @@ class LearnerGrader:
         """
         hand_in = hand_in or read_hand_in(learner)
         digest = learner.mark(hand_in.digest)
-        found: list[Found] = []
+        attempts: list[Attempt] = []
+        texts: Mapping[str, str] = {}
         prints: dict[str, Any] = {}
         if not hand_in.problem:
             with TemporaryDirectory(dir=self.folder) as root, hand_in.takes_the_blame(learner.source):
-                found, prints = self._find_lessons(learner, hand_in, Path(root))
-        if found:
-            results, folders = self._judge(found, prints)
+                attempts, texts = self._find_lessons(learner, hand_in, Path(root))
+        if attempts:
+            counting = self._judge(attempts)
             self.course.require()
+            with hand_in.takes_the_blame(learner.source):
+                prints = self._keep_code(counting, texts)
+            results = [one.result for one in counting]
+            folders = {one.result.lesson: one.attempt.match.newest for one in counting if one.attempt.match.path}
         else:
             results, folders = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons], {}
         newest, times = _times_of(learner, hand_in, folders)
         record = make_record(
             learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem, newest=newest, times=times
         )
-        return GradedHandIn(record, prints, self.judge.launcher.layers if found else None)
+        return GradedHandIn(record, prints, self.judge.launcher.layers if attempts else None)
 
-    def _find_lessons(self, learner: Learner, hand_in: HandIn, root: Path) -> tuple[list[Found], dict[str, Any]]:
-        """Return what is to be judged of each lesson, and the fingerprints; nothing if it cannot be read."""
+    def _find_lessons(self, learner: Learner, hand_in: HandIn, root: Path) -> tuple[list[Attempt], Mapping[str, str]]:
+        """Return the attempts at each lesson, and the texts of all files; nothing if it cannot be read."""
         names = {function.name for lesson in self.lessons for function in lesson.functions}
         read = read_sources(hand_in, learner, names)
         sources = read.texts
@@ -87,21 +103,15 @@ class LearnerGrader:
         if not any(found[0].path for found in matches.values()):
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)
-        prints = {
-            lesson.name: fingerprint(lesson, _written_by_hand(path, sources[path]))
-            | {"source": _keep_source(sources[path], len(self.lessons))}
-            for lesson in self.lessons
-            if (path := matches[lesson.name][0].path)
-        }
         write_sources(root, read.contents, hand_in)
         labels = _PathLabels(root, learner)
-        found: list[Found] = []
+        attempts: list[Attempt] = []
         for lesson in self.lessons:
             for one in matches[lesson.name]:
                 if lesson.kind == "capstone" and one.path:
                     self._write_artefact(root, lesson, one, folders, hand_in)
-                found.append((self._read_lesson(lesson, one, root, labels), one.newest if one.path else None))
-        return found, prints
+                attempts.append(Attempt(one, self._read_lesson(lesson, one, root, labels)))
+        return attempts, sources
 
     def _write_artefact(
         self, root: Path, lesson: Lesson, match: Match, earlier: Sequence[str], hand_in: HandIn
@@ -125,47 +135,48 @@ class LearnerGrader:
             shown, called = join_some(others, MAX_NAMES_SHOWN), f"{lesson.name}{ARTEFACT_SUFFIX}"
             hand_in.note(f"{lesson.name}: its weights are to be called {called}; not taken for them: {shown}.")
 
-    def _judge(self, attempts: Sequence[Found], prints: dict[str, Any]) -> tuple[list[LessonResult], dict[str, str]]:
-        """Return the result of each lesson, in their order, and the folder of the attempt that it is of.
-
-        Of several attempts at one lesson the best counts. Pictures are put beside the source in *prints*, which is the
-        first attempt's, if that counts.
-        """
-        found, lessons = [one for one, _ in attempts], self.judge.course.lessons
-        folders = {one.lesson: folder for one, folder in reversed(attempts) if isinstance(one, LessonResult)}
-        shown = {one.lesson: one for one in reversed(found)} if self.settings.pictures else {}
-        drawn: dict[str, tuple[LessonResult, list[Picture]]] = {}
-        results = {one.lesson: one if isinstance(one, LessonResult) else None for one in found}
-        submissions = [(one, folder) for one, folder in attempts if isinstance(one, Submission)]
+    def _judge(self, attempts: Sequence[Attempt]) -> list[Counting]:
+        """Return what counts of each lesson, in their order: of several attempts at one the best."""
+        counting: dict[str, Counting] = {}
+        to_judge: list[tuple[Attempt, Submission]] = []
+        for attempt in attempts:
+            if isinstance(attempt.found, Submission):
+                to_judge.append((attempt, attempt.found))
+            else:
+                _count(counting, Counting(attempt, attempt.found))
         # those that can share a process come first, and of these the ones that are watched: see `Workers.take`
-        alone = {one.lesson for one, _ in submissions if self.judge.workers.needs_its_own(one)}
-        order = {name: (name in alone, not lessons[name].forbids) for name in results}
-        submissions.sort(key=lambda each: order[each[0].lesson])  # a lesson's newest attempt stays its first
+        alone = {one.lesson for _, one in to_judge if self.judge.workers.needs_its_own(one)}
+        order = {name: (name in alone, not one.forbids) for name, one in self.judge.course.lessons.items()}
+        to_judge.sort(key=lambda each: order[each[1].lesson])  # a lesson's newest attempt stays its first
         spent: dict[str, float] = defaultdict(float)  # seconds of judging, by lesson
         left_out: set[str] = set()  # lessons of which not every attempt was judged
         with self.judge.workers.one_learner():
-            for one, folder in submissions:
+            for attempt, one in to_judge:
                 if spent[one.lesson] > self.judge.course.limits.total_seconds:
                     left_out.add(one.lesson)
                     continue
                 started = time.monotonic()
                 self.on_step(one.lesson)
-                pictures: list[Picture] | None = [] if shown.get(one.lesson) is one else None
-                lesson = lessons[one.lesson]
+                pictures: list[Picture] | None = [] if self.settings.pictures else None
+                lesson = self.judge.course.lessons[one.lesson]
                 result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
-                known = results[one.lesson]
-                results[one.lesson] = better_result(known, result) if known else result  # of equal ones the earlier
-                if results[one.lesson] is result:
-                    folders[one.lesson] = folder
+                _count(counting, Counting(attempt, result, pictures or ()))
                 spent[one.lesson] += time.monotonic() - started
-                if pictures:
-                    drawn[one.lesson] = result, pictures
-        for name, (result, pictures) in drawn.items():
-            if results[name] is result and name in prints:
-                prints[name]["pictures"] = pack_pictures(pictures)
-        noted = {name: (NO_TIME,) if name in left_out else () for name in results}
-        counting = {name: folder for name, folder in folders.items() if folder is not None}
-        return [replace(one, notes=(*one.notes, *noted[name])) for name, one in results.items() if one], counting
+        names = dict.fromkeys(attempt.found.lesson for attempt in attempts)
+        return [_with_note(counting[name], NO_TIME) if name in left_out else counting[name] for name in names]
+
+    def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str]) -> dict[str, Any]:
+        """Return by lesson what the attempt that counts is compared by, and what pages show of it."""
+        kept = {}
+        for (match, _), result, pictures in counting:
+            if match.path:
+                text = texts[match.path]
+                kept[result.lesson] = {
+                    **fingerprint(self.judge.course.lessons[result.lesson], _written_by_hand(match.path, text)),
+                    "source": _keep_source(text, len(self.lessons)),
+                    **({"pictures": pack_pictures(pictures)} if pictures else {}),
+                }
+        return kept
 
     def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:
         """Return what is to be judged, or the result if that is nothing."""
@@ -193,6 +204,17 @@ class LearnerGrader:
             weaknesses=(says,),
             suggestions=(Suggestion(mend, f"learn check {lesson.name}"),),
         )
+
+
+def _count(counting: dict[str, Counting], one: Counting) -> None:
+    """Have a result count unless a better one of its lesson does; of equal ones that of the earlier attempt."""
+    known = counting.get(one.result.lesson)
+    if known is None or better_result(known.result, one.result) is one.result:
+        counting[one.result.lesson] = one
+
+
+def _with_note(counting: Counting, note: str) -> Counting:
+    return counting._replace(result=replace(counting.result, notes=(*counting.result.notes, note)))
 
 
 def _none_found(sources: Collection[str]) -> str:

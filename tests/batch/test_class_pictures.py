@@ -22,11 +22,12 @@ from support.factories import run_judge
 from support.hand_ins import ANSWERS, SUMS, TINY, make_zip, write
 
 from grader.batch.code_pages import parse_kept
-from grader.batch.grade_learner import NO_TIME, LearnerGrader
+from grader.batch.grade_learner import NO_TIME, Attempt, LearnerGrader
 from grader.batch.results_folder import store_path
 from grader.batch.settings import Settings
 from grader.cli.grader.group import grader
 from grader.course.load_course import load
+from grader.intake.match_lessons import Match
 from grader.model import Submission
 from grader.model.picture import MAX_PACKED_CHARS, Picture, pack_pictures, unpack_pictures
 from grader.reports.formats.picture_html import packed_to_html
@@ -142,8 +143,8 @@ def test_of_several_attempts_the_code_and_its_picture_are_those_of_one(tmp_path,
     [page] = pages(tmp_path / "out").values()
 
     assert "10.0 of 10" in page
-    is_right = "sliding_window_view" in re.sub("<[^>]*>", "", page)
-    assert ("picture right" in page) == is_right and page.count("<figure") == is_right
+    assert "sliding_window_view" in re.sub("<[^>]*>", "", page)
+    assert "picture right" in page and page.count("<figure") == 1
 
 
 def test_whatever_a_picture_comes_to_the_score_stays(launcher_with):
@@ -182,15 +183,15 @@ def test_a_picture_stays_where_earlier_attempts_were_not_judged(tmp_path, launch
     course = load(TINY)
     name, limits = "moving_average", replace(course.limits, total_seconds=3.0)
     settings = Settings(str(TINY), "tiny", "1", "", "", (name,), 5, "cpu", pictures=True)
-    attempts = [(Submission(name, "moving_average.py", source), "") for source in (ANSWERS[name], SUMS)]
-    kept: dict[str, Any] = {name: {}}
+    match = Match("moving_average.py")
+    attempts = [Attempt(match, Submission(name, match.path, source)) for source in (ANSWERS[name], SUMS)]
 
     def drive(judge: Any) -> Any:
-        return LearnerGrader(judge, settings, tmp_path, lambda _: time.sleep(3.1))._judge(attempts, kept)
+        return LearnerGrader(judge, settings, tmp_path, lambda _: time.sleep(3.1))._judge(attempts)
 
-    [result], counting = run_judge(launcher, name, drive, replace(course, limits=limits))
-    assert counting == {name: ""} and result.score == 10.0 and result.notes == (NO_TIME,)
-    assert "picture right" in str(packed_to_html(kept[name]["pictures"]))
+    [(attempt, result, drawn)] = run_judge(launcher, name, drive, replace(course, limits=limits))
+    assert attempt is attempts[0] and result.score == 10.0 and result.notes == (NO_TIME,)
+    assert "picture right" in str(packed_to_html(pack_pictures(drawn)))
 
 
 def test_a_picture_that_the_course_cannot_draw_costs_no_score(tmp_path, launcher):

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from support.hand_ins import ANSWERS, TINY, write
+from support.hand_ins import ANSWERS, SUMS, TINY, write
 
 from grader.batch.results_folder import store_path
 from grader.cli.grader.group import grader
+from grader.course import load
+from grader.similarity import fingerprint
 from grader.store.class_store import ClassStore
 
 BOM = b"\xef\xbb\xbf"
@@ -71,3 +73,14 @@ def test_a_file_in_utf_16_is_told_as_such_whatever_its_name(graded: Any) -> None
     """By what it defines its lesson is found, and the result says what is wrong."""
     [mistake] = graded[0]["wide"]["lessons"]["moving_average"]["mistakes"]
     assert "saved as UTF-16" in mistake["says"]
+
+
+def test_of_several_attempts_that_is_compared_which_counts(tmp_path: Path) -> None:
+    """Where the best counts, a worse one after it takes the place of neither its fingerprint nor its code."""
+    hand_ins = {"ann_1_moving_average.py": RIGHT, "ann_2_moving_average.py": SUMS}
+    form = "(?P<id>[a-z]+)_(?P<attempt>[0-9])_(?P<file>.+)"
+    records, kept = grade(tmp_path, hand_ins, "--names", form, "--attempts", "best")
+
+    assert records["ann"]["score"] == 10.0
+    lesson = load(TINY).lessons["moving_average"]
+    assert kept["ann"]["moving_average"] == {**fingerprint(lesson, RIGHT), "source": RIGHT}
