@@ -17,6 +17,7 @@ from grader.similarity.solution import Solution
 VIRTUAL_LEARNERS = 28  # added to the class, all different: in a small one, agreement says less
 IDIOM_SHARE = 0.15  # of the class; what more of it has is a common idiom
 MIN_IDIOM_LEARNERS = 4  # learners
+MIN_TOKENS_RIGHT = 80  # about eight lines: right answers that are shorter are all alike
 SMALL_GROUP = 12  # solutions; in a larger group with one print, each is only compared with its most similar
 SKETCH_SIZE = 4  # prints by which similarity is estimated
 
@@ -34,7 +35,8 @@ class ClassIndex:
         self.learners = np.array([numbers[one.learner] for one in solutions], dtype=np.int64)
         self._rarities = np.array([self.rarity(learners) for learners in range(1, self.limit + 1)])
         self._prints, self._owners = self._uncommon(corpus)
-        self._hashes, self._counts = self._count_prints()
+        self._hashes, self._counts = self._count_prints(self._find_writers(corpus))
+        _, self._holders = self._count_prints(self.learners)
         self._words = self._count(lambda one: one.names | one.remarks)
         self._wrongs = self._count(lambda one: (one.wrong, one.wrong.mistakes) if one.wrong else ())
         self._rare: dict[Solution, RarePrints] = {}
@@ -96,9 +98,23 @@ class ClassIndex:
         keys = _distinct((prints[unknown] << 24) | owners[unknown])
         return keys >> 24, keys & 0xFFFFFF
 
-    def _count_prints(self) -> tuple[Ints, Ints]:
-        """Return each print, sorted, and how many learners have it."""
-        hashes = _distinct((self._prints << 24) | self.learners[self._owners]) >> 24
+    def _find_writers(self, corpus: CourseCorpus) -> Ints:
+        """Return who wrote each solution: however many have the same one, word for word, they count as one.
+
+        What many of them share would else be an idiom. Short ones are left: those many write independently.
+        """
+        writers = self.learners.copy()
+        equal: dict[Hashable, list[int]] = defaultdict(list)
+        for place, one in enumerate(self.solutions):
+            equal[one.text, one.prints["hash"].tobytes()].append(place)
+        for places in equal.values():
+            if len(places) > 1 and _count_own_tokens(self.solutions[places[0]], corpus) >= MIN_TOKENS_RIGHT:
+                writers[places] = writers[places].min()
+        return writers
+
+    def _count_prints(self, who: Ints) -> tuple[Ints, Ints]:
+        """Return each print, sorted, and how many have it; *who* says for each solution whose it is."""
+        hashes = _distinct((self._prints << 24) | who[self._owners]) >> 24
         starts = np.flatnonzero(np.diff(hashes, prepend=-1))
         return hashes[starts], np.diff(starts, append=len(hashes))
 
@@ -112,16 +128,16 @@ class ClassIndex:
 
     def _shared_prints(self) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
         """Return pairs of solutions that share a print, once a print, and its rarity."""
-        counts = self._counts[np.searchsorted(self._hashes, self._prints)]
-        rare = (counts > 1) & (counts <= self.limit)
-        prints, owners, counts = self._prints[rare], self._owners[rare], counts[rare]
+        places = np.searchsorted(self._hashes, self._prints)
+        rare = (self._holders[places] > 1) & (self._counts[places] <= self.limit)
+        prints, owners, places = self._prints[rare], self._owners[rare], places[rare]
         order = np.lexsort((self._sketch_order(prints, owners)[owners], prints))
-        prints, owners, counts = prints[order], owners[order], counts[order]
-        rarities = self._rarities[counts - 1]
+        prints, owners, places = prints[order], owners[order], places[order]
+        rarities, holders = self._rarities[self._counts[places] - 1], self._holders[places]
         found = []
         for apart in range(1, SMALL_GROUP):  # sorted by print, solutions that share one are neighbours
             alike = prints[apart:] == prints[:-apart]
-            alike &= (counts[apart:] <= SMALL_GROUP) | (apart == 1)
+            alike &= (holders[apart:] <= SMALL_GROUP) | (apart == 1)
             found.append((owners[:-apart][alike], owners[apart:][alike], rarities[apart:][alike]))
         first, second, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return first, second, weights
@@ -138,6 +154,12 @@ class ClassIndex:
         places = np.empty(len(self.solutions), dtype=np.int64)
         places[np.lexsort(sketch.T[::-1])] = np.arange(len(self.solutions))
         return places
+
+
+def _count_own_tokens(one: Solution, corpus: CourseCorpus) -> int:
+    """Return how many tokens of a solution are not in the course."""
+    prints = one.prints[~np.isin(one.prints["hash"], corpus.hashes)]
+    return RarePrints(prints, np.ones(len(prints)), one.tokens).tokens
 
 
 def _distinct(keys: Ints) -> Ints:

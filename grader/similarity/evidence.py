@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.similarity.class_index import ClassIndex
+from grader.similarity.class_index import MIN_TOKENS_RIGHT, ClassIndex
 from grader.similarity.overlap import Overlap, find_overlap
 from grader.similarity.solution import Solution
 
@@ -24,7 +24,6 @@ SAME_RESULTS_TOKENS = 30.0  # the same wrong values and errors, which no known m
 SAME_MISTAKES_TOKENS = 12.0  # the same known mistakes
 BASE_EVIDENCE = 40.0  # that two empty files would need ...
 EVIDENCE_PER_TOKEN = 0.12  # ... and for each token of the shorter one
-MIN_TOKENS_RIGHT = 80  # shared, where neither a mistake nor a remark is: about eight lines
 MIN_SHARE = 0.3  # of the shorter one's own code
 MAX_NAMES_SHOWN = 3  # names in a note ...
 MAX_NAME_SHOWN = 40  # ... and characters of each

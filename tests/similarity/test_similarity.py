@@ -36,6 +36,7 @@ from support.factories import course
 from support.repeat import repeat
 
 from grader.model import MAX_PAIRS, Course
+from grader.model.groups import Groups
 from grader.similarity import compare_lessons, fingerprint, pairs, strongest_pairs
 from grader.similarity.class_index import ClassIndex
 from grader.similarity.course_corpus import CourseCorpus, read_corpus
@@ -185,11 +186,12 @@ def test_what_the_exercise_and_the_reference_say_is_no_clue() -> None:
 
 
 def test_what_many_of_a_class_write_is_no_clue() -> None:
-    """Twelve of forty with one long answer have it from the lecture; four of forty have not."""
+    """Twelve of forty with one long answer in words of their own have it from the lecture; four of forty have not."""
     paths = CORPUS["attention"]
     long = next(path for path in paths if path.stem == "right_online_softmax")
     rest = [item(path) for path in paths if path != long]
-    shared = [item(long, id=f"same-{number}") for number in range(12)]
+    texts = [made.rename_locals(said_and_source(long)[1], random.Random(number)) for number in range(12)]
+    shared = [item(long, text, id=f"same-{number}") for number, text in enumerate(texts)]
 
     assert find_similar(course(), [*rest[:28], *shared]) == []
     few = between(find_similar(course(), [*rest[:36], *shared[:4]]))
@@ -376,6 +378,22 @@ def test_a_ring_of_copies_is_found_in_a_large_class() -> None:
     shown = between(find_similar(course(), [*others, *ring]))
 
     assert {f"ring-{number}" for number in range(30)} <= set().union(*shown)
+
+
+@pytest.mark.parametrize("ring, others", [(5, 6), (5, 25), (5, 26), (12, 28), (11, 0)])
+def test_one_long_text_is_found_however_many_have_it(ring: int, others: int) -> None:
+    """Word for word it is no idiom, whatever share of the class hands it in: all who do are one group."""
+    paths = CORPUS["attention"]
+    long = next(path for path in paths if path.stem == "right_online_softmax")
+    members = [item(long, id=f"ring-{number}") for number in range(ring)]
+    members += [item(path) for path in paths if path != long][:others]
+    found = between(find_similar(course(), members))
+    groups = Groups()
+    for pair in found:
+        groups.join(*pair)
+
+    assert len({groups.find(id) for id, *_ in members[:ring]}) == 1
+    assert all(id.startswith("ring-") for pair in found for id in pair)
 
 
 def test_a_ring_hides_no_other_pair() -> None:
