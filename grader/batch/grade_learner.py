@@ -11,7 +11,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from grader.batch.make_record import MAX_KEPT_CHARS, GradedHandIn, better_result, make_record, make_ungraded
+from grader.batch.keep_code import find_linked, keep_code
+from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.read_sources import read_sources, write_sources
 from grader.batch.settings import Settings
 from grader.course.course_files import Unchanged
@@ -20,17 +21,14 @@ from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import is_artefact
 from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, find_artefact, match_attempts
-from grader.intake.notebook.join_cells import without_frame
 from grader.judge.examination import Judge
 from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
-from grader.model.picture import Picture, pack_pictures
+from grader.model.picture import Picture
 from grader.record import HandedIn
-from grader.similarity import fingerprint
 from grader.submission import ARTEFACT_SUFFIX, artefact_path, read_submission
 
 NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of a lesson."
-MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may take twelve bytes
 
 
 class Attempt(NamedTuple):
@@ -167,15 +165,13 @@ class LearnerGrader:
 
     def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str]) -> dict[str, Any]:
         """Return by lesson what the attempt that counts is compared by, and what pages show of it."""
+        own = {texts[one.attempt.match.path] for one in counting if one.attempt.match.path}
         kept = {}
-        for (match, _), result, pictures in counting:
+        for (match, found), result, pictures in counting:
             if match.path:
-                text = texts[match.path]
-                kept[result.lesson] = {
-                    **fingerprint(self.judge.course.lessons[result.lesson], _written_by_hand(match.path, text)),
-                    "source": _keep_source(text, len(self.lessons)),
-                    **({"pictures": pack_pictures(pictures)} if pictures else {}),
-                }
+                linked = find_linked(found.siblings, own) if isinstance(found, Submission) else {}
+                lesson, text = self.judge.course.lessons[result.lesson], texts[match.path]
+                kept[lesson.name] = keep_code(lesson, match.path, text, linked, pictures, len(self.lessons))
         return kept
 
     def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:
@@ -223,16 +219,6 @@ def _none_found(sources: Collection[str]) -> str:
     shown = printable(", ".join(list(sources)[:MAX_NAMES_SHOWN])) + more
     named = f": {shown}" if shown else ", as none could be read"
     return f"None of its files was found to be for one of these lessons{named}."
-
-
-def _written_by_hand(path: str, source: str) -> str:
-    """Return a source without what all notebooks have in common: it is of ours, and no evidence of a copy."""
-    return source if path.lower().endswith(".py") else without_frame(source)
-
-
-def _keep_source(source: str, lessons: int) -> str:
-    """Return what is kept of a lesson's source for pages that show it: any text, of bounded size."""
-    return source[: min(MAX_KEPT_CHARS, MAX_KEPT_OF_ALL // lessons)].encode("utf-8", "replace").decode()
 
 
 def _times_of(learner: Learner, hand_in: HandIn, folders: Mapping[str, str]) -> tuple[HandedIn, dict[str, HandedIn]]:

@@ -29,15 +29,17 @@ Statement = list[tokenize.TokenInfo]
 
 @dataclass
 class TokenList:
-    """The tokens of one file: text, whether the author chose that name, and line (from 1).
+    """The tokens of files: text, whether the author chose that name, and line (from 1).
 
-    `remarks` are comments, docstrings and strings of several words, in lower case.
+    `remarks` are comments, docstrings and strings of several words, in lower case. `above` are the lines of the files
+    before the one that is read.
     """
 
     words: list[str] = field(default_factory=list)
     chosen: list[bool] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     remarks: set[str] = field(default_factory=set)
+    above: int = 0
 
     @property
     def names(self) -> set[str]:
@@ -48,7 +50,7 @@ class TokenList:
         """Add a token."""
         self.words.append(word)
         self.chosen.append(own)
-        self.lines.append(line)
+        self.lines.append(self.above + line)
 
     def remark(self, text: str) -> None:
         """Add a comment or a string, if it has enough words."""
@@ -57,9 +59,9 @@ class TokenList:
             self.remarks.add(" ".join(words)[:MAX_REMARK_LENGTH])
 
 
-def read_tokens(source: str, prescribed: Collection[str] = ()) -> TokenList:
-    """Read a source up to its end, or to where Python's tokenizer gives up."""
-    tokens = TokenList()
+def read_tokens(source: str, prescribed: Collection[str] = (), before: TokenList | None = None) -> TokenList:
+    """Read a source up to its end, or to where Python's tokenizer gives up; add to what was read *before*, if any."""
+    tokens = TokenList() if before is None else before
     for statement in _statements(_ODD_SIGN.sub(_plain_sign, source[:MAX_CHARACTERS]), tokens):
         if len(tokens.words) + len(statement) > MAX_TOKENS:
             continue

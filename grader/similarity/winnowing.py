@@ -38,9 +38,15 @@ class Printed(TypedDict):
     remarks: list[str]
 
 
-def fingerprint(lesson: Lesson, source: str) -> Printed:
-    """Return what `compare_lessons` needs of a learner's file."""
-    tokens = read_tokens(source, lesson.kinds)
+def fingerprint(lesson: Lesson, *sources: str) -> Printed:
+    """Return what `compare_lessons` needs of a learner's file, and of those that belong to it.
+
+    Lines are counted on from one to the next, of which each but the last has to end with a newline.
+    """
+    tokens = TokenList()
+    for source in sources:
+        read_tokens(source, lesson.kinds, tokens)
+        tokens.above += source.count("\n")
     return {
         "prints": base64.b64encode(winnow(tokens).tobytes()).decode(),
         "text": zlib.crc32(" ".join(tokens.words).encode("utf-8", "replace")),

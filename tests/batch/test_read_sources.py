@@ -84,3 +84,28 @@ def test_of_several_attempts_that_is_compared_which_counts(tmp_path: Path) -> No
     assert records["ann"]["score"] == 10.0
     lesson = load(TINY).lessons["moving_average"]
     assert kept["ann"]["moving_average"] == {**fingerprint(lesson, RIGHT), "source": RIGHT}
+
+
+def test_code_in_a_linked_file_is_compared_and_shown(tmp_path: Path) -> None:
+    """It is the lesson's own wherever it lies, below its name; what is another lesson's file is compared there."""
+    linked = "from my_code import moving_average\n"
+    own = f"import moving_average\n\n{ANSWERS['argmax_2d']}"
+    hand_ins = {"ann/moving_average.py": RIGHT, "bob/moving_average.py": linked, "bob/my_code.py": RIGHT}
+    _, kept = grade(tmp_path, {**hand_ins, "ann/argmax_2d.py": own})
+    ann, bob = kept["ann"]["moving_average"], kept["bob"]["moving_average"]
+
+    assert bob["text"] == ann["text"]
+    assert bob["source"] == f"{linked}# my_code.py, which it imports:\n{RIGHT}"
+    assert bob["prints"] == fingerprint(load(TINY).lessons["moving_average"], bob["source"])["prints"]
+    assert kept["ann"]["argmax_2d"]["source"] == own
+    assert "my_code.py, which it imports" in (tmp_path / "out/code/bob.html").read_text()
+
+
+def test_code_that_a_long_file_links_is_compared(tmp_path: Path) -> None:
+    """As many characters as are graded stand before it."""
+    hand_ins = {"ann/moving_average.py": "from my_code import moving_average\n" + "# nothing here\n" * 16_000}
+    _, kept = grade(
+        tmp_path, {**hand_ins, "ann/my_code.py": RIGHT + "# nor here\n" * 1_000, "bob/moving_average.py": RIGHT}
+    )
+
+    assert kept["ann"]["moving_average"]["text"] == kept["bob"]["moving_average"]["text"]

@@ -1,0 +1,47 @@
+"""What is kept of the code of a lesson: what it is compared with others by, and what pages show of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from grader.batch.make_record import MAX_KEPT_CHARS
+from grader.intake.notebook.join_cells import without_frame
+from grader.model import Lesson
+from grader.model.picture import Picture, pack_pictures
+from grader.similarity import fingerprint
+
+MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may take twelve bytes
+
+
+def find_linked(siblings: Mapping[str, tuple[str, str]], elsewhere: Collection[str]) -> dict[str, str]:
+    """Return the learner's files that one imports, by name, but for texts that are compared *elsewhere*.
+
+    The shortest come first: of very long code the end is not read.
+    """
+    texts = {f"{name}.py": text for name, (_, text) in siblings.items() if text not in elsewhere}
+    return dict(sorted(texts.items(), key=lambda one: len(one[1])))
+
+
+def keep_code(
+    lesson: Lesson, path: str, text: str, linked: Mapping[str, str], pictures: Sequence[Picture], lessons: int
+) -> dict[str, Any]:
+    """Return it for one of so many lessons; lines are counted on from the file into those that are linked."""
+    shown = [text, *(f"# {name}, which it imports:\n{each}" for name, each in linked.items())]
+    compared = [_written_by_hand(path, text), *(f"\n{each}" for each in linked.values())]
+    kept = {**fingerprint(lesson, *map(_ended, compared)), "source": _keep_source("".join(map(_ended, shown)), lessons)}
+    return kept | ({"pictures": pack_pictures(pictures)} if pictures else {})
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def _written_by_hand(path: str, source: str) -> str:
+    """Return a source without what all notebooks have in common: it is of ours, and no evidence of a copy."""
+    return source if path.lower().endswith(".py") else without_frame(source)
+
+
+def _keep_source(source: str, lessons: int) -> str:
+    """Return what is kept of a lesson's source for pages that show it: any text, of bounded size."""
+    return source[: min(MAX_KEPT_CHARS, MAX_KEPT_OF_ALL // lessons)].encode("utf-8", "replace").decode()
