@@ -26,6 +26,7 @@ from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
 from grader.model.picture import Picture
 from grader.record import HandedIn
+from grader.similarity import has_code
 from grader.submission import ARTEFACT_SUFFIX, artefact_path, read_submission
 
 NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of a lesson."
@@ -76,7 +77,7 @@ class LearnerGrader:
             counting = self._judge(attempts)
             self.course.require()
             with hand_in.takes_the_blame(learner.source):
-                prints = self._keep_code(counting, texts)
+                prints = self._keep_code(counting, texts, hand_in)
             results = [one.result for one in counting]
             folders = {one.result.lesson: one.attempt.match.newest for one in counting if one.attempt.match.path}
         else:
@@ -163,7 +164,7 @@ class LearnerGrader:
         names = dict.fromkeys(attempt.found.lesson for attempt in attempts)
         return [_with_note(counting[name], NO_TIME) if name in left_out else counting[name] for name in names]
 
-    def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str]) -> dict[str, Any]:
+    def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str], hand_in: HandIn) -> dict[str, Any]:
         """Return by lesson what the attempt that counts is compared by, and what pages show of it."""
         own = {texts[one.attempt.match.path] for one in counting if one.attempt.match.path}
         kept = {}
@@ -172,6 +173,8 @@ class LearnerGrader:
                 linked = find_linked(found.siblings, own) if isinstance(found, Submission) else {}
                 lesson, text = self.judge.course.lessons[result.lesson], texts[match.path]
                 kept[lesson.name] = keep_code(lesson, match.path, text, linked, pictures, len(self.lessons))
+                if text.strip() and not has_code(kept[lesson.name]):
+                    hand_in.note(f"{match.path} was not compared with others': no code can be read in it.")
         return kept
 
     def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:

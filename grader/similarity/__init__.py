@@ -9,6 +9,6 @@ like a unique one. In an exercise whose right answer has three lines, that diffe
 """
 
 from grader.similarity.pairs import Compared, compare_lessons, strongest_pairs
-from grader.similarity.winnowing import fingerprint, read_fingerprints
+from grader.similarity.winnowing import fingerprint, has_code, read_fingerprints
 
-__all__ = ["Compared", "compare_lessons", "fingerprint", "read_fingerprints", "strongest_pairs"]
+__all__ = ["Compared", "compare_lessons", "fingerprint", "has_code", "read_fingerprints", "strongest_pairs"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import base64
 import zlib
-from typing import TypedDict
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,11 @@ def fingerprint(lesson: Lesson, *sources: str) -> Printed:
         "names": sorted({name[:MAX_NAME_LENGTH] for name in tokens.names})[:MAX_NAMES],
         "remarks": sorted(tokens.remarks)[:MAX_NAMES],
     }
+
+
+def has_code(prints: Mapping[str, Any]) -> bool:
+    """Return False for what `fingerprint` returned for a file in which it read no token."""
+    return bool(prints["prints"] or prints["text"])  # the checksum of no text is 0
 
 
 def read_fingerprints(text: str) -> dict[str, Printed]:

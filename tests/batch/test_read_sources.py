@@ -109,3 +109,12 @@ def test_code_that_a_long_file_links_is_compared(tmp_path: Path) -> None:
     )
 
     assert kept["ann"]["moving_average"]["text"] == kept["bob"]["moving_average"]["text"]
+
+
+def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
+    """A file with something in it of which no token is read, unlike an empty one."""
+    hand_ins = {"ann/moving_average.py": "# to be done, as soon as I can\n", "bob/moving_average.py": "\n"}
+    records, _ = grade(tmp_path, {**hand_ins, "cy/moving_average.py": RIGHT})
+
+    told = {name for name, one in records.items() if "was not compared with others'" in " ".join(one["notes"])}
+    assert told == {"ann"}
