@@ -385,10 +385,10 @@ def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
 
 
 def test_the_notebook_of_a_solved_exercise_begins_with_what_was_written(tmp_path: Path) -> None:
-    """A lesson that is solved in its file is solved in its notebook; a link that leads elsewhere leaves the stub."""
+    """A lesson that is solved in its file, in whatever encoding, is solved in its notebook; a link leaves the stub."""
     work = start_workspace(tmp_path / "work")
-    right = "def moving_average(values, width):\n    return mine\n"
-    (work / "basics/moving_average.py").write_text(right)
+    right = "# -*- coding: latin-1 -*-\ndef moving_average(values, width):\n    return mine  # für\n"
+    (work / "basics/moving_average.py").write_text(right, encoding="latin-1")
     (tmp_path / "secret").write_text("def argmax_2d(grid):\n    return secret\n")
     (work / "basics/argmax_2d.py").unlink()
     (work / "basics/argmax_2d.py").symlink_to(tmp_path / "secret")

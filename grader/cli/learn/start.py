@@ -11,8 +11,8 @@ from grader.cli.context import CourseContext, current_folder, load_course, short
 from grader.cli.learn.next_step import way_length
 from grader.cli.options import course_option
 from grader.course import trust
-from grader.errors import CourseError, UsageError, WorkspaceError
-from grader.files import read_file, replacing
+from grader.errors import SubmissionError, UsageError, WorkspaceError
+from grader.files import replacing
 from grader.model import FULL_WAY, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import capitalize, clean, command_line, plural
@@ -108,11 +108,13 @@ def _write_notebooks(workspace: Workspace, course: Course) -> int:
 
 def _read_exercise(notebook: Path) -> str:
     """Return what is in the exercise's file beside a notebook; "" where it cannot be read, or leads elsewhere."""
+    from grader.submission import read_source
+
     exercise = notebook.with_suffix(".py")
     try:
         is_written = not exercise.is_symlink() and exercise.stat().st_size <= MAX_EXERCISE_BYTES
-        return read_file(exercise) if is_written else ""
-    except (CourseError, OSError):
+        return read_source(exercise) if is_written else ""
+    except (SubmissionError, OSError):
         return ""
 
 
