@@ -142,7 +142,8 @@ class _Analysis:
                 case ast.BinOp(left=left, right=right):
                     found += [left, right]
                 case ast.Subscript(value=value, slice=index):
-                    is_ones_own = self._binders.get(root_name(value), {ast.alias}) != {ast.alias}
+                    root = root_name(value)
+                    is_ones_own = root in self._handed or self._binders.get(root, {ast.alias}) != {ast.alias}
                     found += [] if is_ones_own else [value, index]  # it may have a `__getitem__`
         return found
 
@@ -198,6 +199,12 @@ class _Analysis:
             return thing is object or (isinstance(thing, type) and issubclass(thing, Exception))
         is_own = isinstance(base, ast.Name) and name in self.classes
         return is_own or (self._is_of_torch(base) and name not in NO_LAYERS)
+
+    @cached_property
+    def _handed(self) -> set[str]:
+        """Return the names that come from the learner's other files."""
+        imports = [node for node in self.nodes if isinstance(node, ast.ImportFrom) and node.module in self.own]
+        return {alias.asname or alias.name for node in imports for alias in node.names}
 
     @cached_property
     def _binders(self) -> dict[str, set[type]]:

@@ -170,6 +170,11 @@ def test_what_ran_unwatched_is_not_followed_by_what_is_watched(launcher, monkeyp
     judged(launcher, {name: RIGHT[name] for name in ("causal_mask", "softmax", "attention")}, shared=True)
 
     assert len(leases) == after + 1
+    leases.clear()
+    wrong = "import torch\n\n\ndef softmax(x, dim=-1):\n    powers = torch.exp(x)\n    return powers / powers.sum()\n"
+    shown = judged(launcher, {"softmax": wrong, "attention": RIGHT["attention"]}, shared=True)
+
+    assert shown[0].lines and len(leases) == 3  # one to look at the lines of, in which calls are not watched
 
 
 def test_a_module_keeps_nothing_for_the_next_lesson(launcher):

@@ -118,6 +118,7 @@ WILD = {
     "a class kept from an annotation": GO + "def h(x: (k := A)):\n    pass\nk.go(torch)\n",
     "a class kept by what an annotation asks": "class B:\n    def __getitem__(self, x):\n        return x.go\n"
     "b = B()\n" + GO + "def h(x: b[A]):\n    pass\n",
+    "a class kept by what comes from a file beside it": "from helper import b\n" + GO + "def h(x: b[A]):\n    pass\n",
     "what leads from any object to a frame": "class A:\n    def go(self):\n        return self.f_globals\n",
     "what leads from any object to modules": "class A:\n    def go(self):\n        return self.sys\n",
     "a module that is only loaded when asked for": "np.f2py.os.system('ls')\n",
