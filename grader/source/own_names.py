@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from functools import cached_property
 
 from grader.source.hiding_names import last_name
@@ -21,18 +22,19 @@ class OwnNames(LinkedNames):
     @cached_property
     def _of_libraries(self) -> set[str]:
         """The learner's classes that are derived from one of torch's, or of unittest's, here or in another file."""
-        found = {name for module in self._modules for name in module._derived(set())}
-        while more := {name for module in self._modules for name in module._derived(found)} - found:
-            found |= more
-        return found
-
-    def _derived(self, known: set[str]) -> set[str]:
-        """Return its classes that have a library's or a *known* one for a base, and its names for known ones."""
-        found = {local for local, whences in self.imported.items() if any(name in known for _, name in whences)}
-        for node in (node for node in self._nodes if isinstance(node, ast.ClassDef)):
-            paths = [self._path(base) for base in node.bases]
-            is_class = any(each.startswith(("torch.", "unittest.")) and each[-6:] != "Tensor" for each in paths)
-            found |= {node.name} if is_class or known & {last_name(base) for base in node.bases} else set()
+        found, derived = set[str](), defaultdict[str, set[str]](set)  # of each name, what is derived from it
+        for module in self._modules:
+            for local, whences in module.imported.items():
+                for _, name in whences:
+                    derived[name].add(local)
+            for node in (node for node in module._nodes if isinstance(node, ast.ClassDef)):
+                found |= {node.name} if any(map(_is_class_of_library, map(module._path, node.bases))) else set()
+                for base in node.bases:
+                    derived[last_name(base)].add(node.name)
+        waiting = [*found]
+        for name in waiting:  # grows while it is read
+            waiting += derived[name] - found
+            found |= derived[name]
         return found
 
     def _known_name(self, node: ast.AST) -> str:
@@ -48,3 +50,7 @@ class OwnNames(LinkedNames):
             is_test = any(self._path(base) == TEST_CASE or last_name(base) in found for base in node.bases)
             found |= {node.name} if is_test else set()
         return found
+
+
+def _is_class_of_library(path: str) -> bool:
+    return path.startswith(("torch.", "unittest.")) and path[-6:] != "Tensor"
