@@ -37,6 +37,7 @@ from grader.source.own_classes import (
     items_asked_for,
     makes_attributes,
     methods_of_containers,
+    types_in_other_hands,
 )
 from grader.source.own_names import OwnNames
 from grader.source.parse import MAX_CACHED_CHARS, nodes_in
@@ -129,8 +130,8 @@ class HidingModule(OwnNames):
                 return name
             case ast.Name(name, ast.Load()) if self._hands_on_own(node):
                 return name + ITSELF
-            case ast.Name() if id(node) in self.types:
-                return "type"
+            case ast.Name() | ast.Attribute() if id(node) in self._types:
+                return self._known_name(node)
             case ast.Attribute() | ast.Call() if id(node) in self._items or self._is_method_of_a_library(node):
                 return last_name(node)
             case ast.Global() if id(node) in self._of_classes:  # it makes a function of the module of a method
@@ -144,12 +145,16 @@ class HidingModule(OwnNames):
         return DATACLASS if self._is_dataclass(node) else ""
 
     @cached_property
+    def _types(self) -> set[int]:
+        return types_in_other_hands(self._nodes, self._known_name)
+
+    @cached_property
     def _items(self) -> set[int]:
         return items_asked_for(self._nodes) - self._of_containers
 
     @cached_property
     def _of_containers(self) -> set[int]:
-        return methods_of_containers(reversed(self._nodes), self._bound)
+        return set() if self._any_may_be_own else methods_of_containers(reversed(self._nodes), self._bound)
 
     def _is_method_of_a_library(self, node: ast.AST) -> bool:
         """Return True for a library's method that one's own class, or an object's, is asked for: it takes any object.
@@ -215,7 +220,7 @@ class HidingModule(OwnNames):
                 # a library's functions are among one's own, or a library itself
                 found = bool(self.stars) or (self._holds_modules and id(node) not in self.named)
                 found = (
-                    found and id(node.func) not in self._local_names
+                    found and id(node.func) not in self.lists_of_own
                 )  # of which a worker sees whether one is a module
             case ast.Call(args=[_, *_]) if name in LOOKUPS:
                 found = self._looks_up_unread_name(node, name)
@@ -254,12 +259,6 @@ class HidingModule(OwnNames):
         if not isinstance(cls, ast.Name) or self._any_may_be_own:
             return True
         return cls.id in self._bound and cls.id not in self._plain_classes
-
-    @cached_property
-    def _local_names(self) -> set[int]:
-        """Where a function lists its own names."""
-        scopes = function_scopes(self.tree)
-        return {id(use) for scope in scopes for name in ("locals", "vars") for use in scope.uses.get(name, ())}
 
     @cached_property
     def _plain_classes(self) -> set[str]:
@@ -317,7 +316,7 @@ class HidingModule(OwnNames):
         # in other hands it may do more; an object of it can no more than one of a class that is derived from it
         if path in BASES and (id(node) in self._bases or (path == TEST_CASE and id(node) in self.called)):
             return ""
-        if id(node) in self._harmless_calls:
+        if id(node) in self._harmless_calls or (path[-2:] == ".?" and path[:-2] in OF_ANY_NAME):
             return ""
         if path in MARKS_OF_TESTS and id(node) in self._all_decorators and self._foreign(node):
             return ""

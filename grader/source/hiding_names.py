@@ -7,7 +7,7 @@ import contextlib
 import importlib
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
@@ -78,7 +78,7 @@ HARMLESS = frozenset({
 })
 # Of modules in which something else takes any name of any object, or hands out the interpreter: these alone.
 HARMLESS_OF = {
-    "argparse": "Namespace",
+    "argparse": "Namespace",  # a worker has another one
     "ast": "literal_eval",
     "codecs": "BOM_UTF8 decode encode",
     "contextlib": "AbstractContextManager ContextDecorator ExitStack asynccontextmanager closing contextmanager "
@@ -105,7 +105,6 @@ LOOKUPS = frozenset({"getattr", "__getattribute__", "__getattr__", "attrgetter",
 MADE_OF_NAMES = frozenset({"attrgetter", "methodcaller"})
 SETTERS = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
-REBINDING = frozenset({"vars", "globals", "locals", "__dict__", "setattr", "__setattr__", "delattr", "setitem"})
 LISTS = frozenset({"dir", "vars"})
 WRAPPING = frozenset({"wraps", "update_wrapper"})
 ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argument
@@ -238,8 +237,11 @@ def takes_names_away(node: ast.AST) -> bool:
 
 
 def may_rebind(node: ast.AST) -> bool:
-    """Return True for what could give any name of a module, Python's own too, another meaning."""
-    return isinstance(node, ast.Name | ast.Attribute) and last_name(node) in REBINDING
+    """Return True for what could give any name of a module, Python's own too, another meaning.
+
+    A worker lets nobody set what a module has by `setattr`, and gives its dictionary to none but itself.
+    """
+    return isinstance(node, ast.Name | ast.Attribute) and last_name(node) in ALL_NAMES
 
 
 def harmless_nodes(nodes: Iterable[ast.AST]) -> set[int]:
@@ -321,9 +323,10 @@ def _name_in(node: ast.AST) -> str:
     return text if text and text.isidentifier() else "?"
 
 
-def lists_all_names(parts: Iterable[ast.AST]) -> bool:
-    """Return True for `globals()` and the like, unless a text takes one name of it."""
+def lists_all_names(parts: Iterable[ast.AST], local: Container[int]) -> bool:
+    """Return True for `globals()` and the like, unless a text takes one name of it; *local* are a function's own."""
     calls = {id(a) for a in parts if isinstance(a, ast.Call) and not a.args and last_name(a) in ALL_NAMES}
+    calls -= {id(a) for a in parts if isinstance(a, ast.Call) and id(a.func) in local}
     return bool(calls - {id(each.value) for each in parts if isinstance(each, ast.Subscript) and text_of(each.slice)})
 
 

@@ -31,9 +31,6 @@ from grader.source.hiding_names import (
     used_of_all,
     used_place,
 )
-from grader.source.own_classes import (
-    types_in_other_hands,
-)
 from grader.source.parse import nodes_in
 from grader.source.scopes import (
     Definition,
@@ -41,6 +38,7 @@ from grader.source.scopes import (
     class_statements,
     decorators,
     imported_name,
+    lists_of_own_names,
     names_bound_anywhere,
     names_bound_by,
     names_read,
@@ -99,7 +97,8 @@ class ModuleNames:
         self.twice: set[str] = set()  # names that mean a module, or a hiding place, and something else
         self.called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         self._nodes = nodes
-        self.types = types_in_other_hands(nodes)
+        self.lists_of_own = lists_of_own_names(self.tree, nodes)
+        self._lists_of_one = {id(node.func) for node in nodes if isinstance(node, ast.Call) and node.args}
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.own_names: set[str] = set()  # where names of a library's may come with a star
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
@@ -119,13 +118,16 @@ class ModuleNames:
             self._note_bindings(node)
         changed = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
         self._may_be_own = changed.union(self.bindings, self.imported, self.own_modules, self.own_attributes)
-        self._any_may_be_own = bool(self.own_stars) or any(map(may_rebind, nodes))
+        self._any_may_be_own = bool(self.own_stars) or any(map(self._may_rebind, nodes))
         self.bindings[AT_IMPORT] = [part for node in self.body for part in parts_run_at_import(node, self._foreign)]
         self._quoted = self.bindings.keys() - {AT_IMPORT}
         self.changes_modules = changes_a_module(nodes, self.paths, self.own_modules, self._path) or any(
-            may_rebind(part) for node in self.bindings[AT_IMPORT] for part in self.parts(node)
+            self._may_rebind(part) for node in self.bindings[AT_IMPORT] for part in self.parts(node)
         )
         self.changes.finish(self.variables_of)
+
+    def _may_rebind(self, node: ast.AST) -> bool:
+        return may_rebind(node) and id(node) not in self.lists_of_own | self._lists_of_one
 
     @cached_property
     def hints(self) -> set[int]:
@@ -299,7 +301,7 @@ class ModuleNames:
     def _find_mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         parts = self.parts(node)
         found: set[tuple[str | None, str]] = {(None, name) for name in names_read(node, parts)}
-        found |= {(None, EVERYTHING)} if lists_all_names(parts) else set()
+        found |= {(None, EVERYTHING)} if lists_all_names(parts, self.lists_of_own) else set()
         owners = {id(part.value) for part in parts if self.own_modules and isinstance(part, ast.Attribute)}
         for part in parts:
             if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self._quoted:

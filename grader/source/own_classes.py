@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 
 from grader.source.hiding_names import ALL_NAMES, LOOKUPS, last_name, text_of
 from grader.source.parse import nodes_in
@@ -27,6 +27,11 @@ BASES = frozenset({
 # As decorators: they mark a function or class by attributes of these names, and call neither.
 MARKS_OF_TESTS = frozenset(f"unittest.{name}" for name in ("expectedFailure", "skip", "skipIf", "skipUnless"))
 ITEMS = {"__getitem__": 1, "__delitem__": 1, "__setitem__": 2}  # with how many arguments an object's are called
+# Names of Python's own that are read as such; of an object of one's own they would be, too, if that is a module.
+NEVER_SET = frozenset({
+    "__class__", "__dict__", "__bases__", "__module__",
+    "dict", "list", "getattr", "setattr", "delattr", "vars", "locals", "globals",
+})  # fmt: skip
 METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is
 ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
@@ -37,15 +42,13 @@ def makes_attributes(node: ast.AST, called: str) -> str:
     match node:
         case ast.Call(func=ast.Name("type"), args=args) if len(args) != 1 or _is_class(args[0]):
             return "type"
-        case ast.Call(func=ast.Attribute(attr="__class__", value=of)) if _is_class(of):
+        case ast.Attribute(attr="__class__", value=of) if _is_class(of):
             return "__class__"
         case ast.Call(args=args, keywords=words) if called in METACLASSES or _makes_enum(called, [*args, *words]):
             return called
         case ast.ClassDef(bases=bases):
             return "type" if any(last_name(base) == "type" for base in bases) else _lists_its_names(node)
-        case ast.Attribute(
-            attr="__class__" | "__dict__" | "__bases__" | "__module__" as name, ctx=ast.Store() | ast.Del()
-        ):
+        case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) if name in NEVER_SET:
             return name
     return ""
 
@@ -63,9 +66,15 @@ def _is_class(node: ast.expr) -> bool:
     return isinstance(node, ast.Starred) or last_name(node) in ("type", "__class__")
 
 
-def types_in_other_hands(nodes: Collection[ast.AST]) -> set[int]:
-    """Return where `type` stands by itself, but to be called, tested for or annotated."""
-    named = {id(node) for node in nodes if isinstance(node, ast.Name) and node.id == "type"}
+def types_in_other_hands(nodes: Collection[ast.AST], called: Callable[[ast.AST], str]) -> set[int]:
+    """Return where `type` or a class of classes stands by itself, but to be called, tested for, annotated or a kind.
+
+    *called* tells what a name is called by its library.
+    """
+    names = [node for node in nodes if isinstance(node, ast.Name | ast.Attribute)]
+    named = {
+        id(node) for node in names if (isinstance(node, ast.Name) and node.id == "type") or called(node) in METACLASSES
+    }
     if not named:  # as in most
         return set()
     fine = {id(part) for node in nodes for part in _fine_types(node)}
@@ -82,8 +91,8 @@ def _fine_types(node: ast.AST) -> Iterable[ast.AST]:
             yield name
         case ast.Call(func=ast.Name() as func) | ast.Attribute(value=ast.Name() as func, attr="__name__"):
             yield func
-        case ast.ClassDef(bases=bases):
-            yield from bases
+        case ast.ClassDef(bases=bases, keywords=words):
+            yield from (*bases, *(word.value for word in words))
         case ast.arg(annotation=found) | ast.FunctionDef(returns=found) | ast.AnnAssign(annotation=found) if found:
             yield from nodes_in(found)
 

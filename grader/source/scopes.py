@@ -263,3 +263,12 @@ def function_scopes(tree: ast.AST) -> list[FunctionScope]:
     for each in reversed(found):  # what is inside of another comes after it
         each.hand_out()
     return found
+
+
+def lists_of_own_names(tree: ast.AST, nodes: Iterable[ast.AST]) -> set[int]:
+    """Return where a function lists its own names: `locals` and `vars`, called in one without an argument."""
+    names = ("locals", "vars")
+    calls = [node for node in nodes if isinstance(node, ast.Call) and not (node.args or node.keywords)]
+    bare = {id(node.func) for node in calls if isinstance(node.func, ast.Name) and node.func.id in names}
+    scopes = function_scopes(tree) if bare else []  # as in most
+    return bare & {id(use) for scope in scopes for name in names for use in scope.uses.get(name, ())}

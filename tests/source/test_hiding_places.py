@@ -147,6 +147,11 @@ HIDDEN = {
     "def f(thing, n):\n    return dict.__getitem__(thing, n)\nf(1, 2)\n",
     "a setter that is no dictionary's": "class A:\n    __setattr__ = list\n    __getattr__ = print\nA()\n",
     "what copy does with a class of one's own": "import copy\ncopy.dispatch_table[int] = print\n",
+    "a dictionary of another kind, from outside": "import helper\nhelper.dict = print\n",
+    "a class of classes in other hands": "import abc\n[abc.ABCMeta][0]('A', (), {input(): 1})\n",
+    "the kind of Python's own": "k = dict.__class__\nk('A', (), {input(): 1})\n",
+    "what an enumeration takes of a module": "from enum import Enum\nclass K(Enum):\n    A = 1\n"
+    "K._convert_('B', 'operator', print)\n",
     "a class by an alias": "from abc import ABCMeta as M\nM('A', (), {input(): 1})\n",
     "an enumeration of names, by keywords": "from enum import Enum\nEnum('A', names=[input()])\n",
     "a class that a call makes": "T = type('T', (), {input(): 1})\n",

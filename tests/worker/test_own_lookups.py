@@ -17,6 +17,7 @@ ANSWER = "def softmax(x, dim=-1):\n    return x\n"
 REFUSED = re.compile(
     r"builtins\.(getattr|setattr|vars|locals)|object\.(__dict__|__bases__|__setattr__|self|obj|_module|parser|_C)"
     r"|'__builtins__'|.* is not looked up in .*"
+    r"|'t'|descriptor '__init__' requires .*"
     r"|'B' object has no attribute 'gi_frame'|Error calling __set_name__ on 'B' instance 'b' in 'A'"
 )
 UNKNOWN = "def input(end='etubirttateg'):\n    return f'__{end[::-1]}__'\n"
@@ -293,6 +294,14 @@ UNREAD = {
         "import torch\ndef f(x):\n    return 1\n    setattr(x, 'exp', 1)\nsetattr(torch, input('pxe')[2:-2], 1)\n",
     "a module among a function's names":
         "import torch\ndef f():\n    t = torch\n    return [v for v in locals().values()]\nf()\n",
+    "a module that comes among a function's names later":
+        "import torch\ndef f():\n    d = locals()\n    t = torch\n    dir()\n    return d['t'].exp, locals()\nf()\n",
+    "what another Namespace has":
+        "from argparse import Namespace\nclass A:\n    def __init__(self):\n        self.n = 1\n"
+        "k = type(Namespace())\nk.__init__(A(), **{input(): 1})\n",
+    "a module, by a name that stands there": {
+        "softmax": "import helper\ndef f(m):\n    setattr(m, 'SIZE', 1)\nf(helper)\n", "helper": "SIZE = 3\n",
+    },
     "setting in other hands": "class A:\n    pass\nlist(map(setattr, [A()], [input('ssalc')], [int]))\n",
     "a lookup in other hands": "import functools\nfunctools.reduce(getattr, ['__class__', input('orm')[2:-2]], 1)\n",
     "what an alias of a type gives":
@@ -416,7 +425,7 @@ KEPT = {
         "assert astuple(A()) == (1, []) and sorted([A(2), A()], key=attrgetter('n'))[0].n == 1\n"
         "assert max(['a', 'B'], key=methodcaller('lower')) == 'B' and itemgetter(0)([1]) == 1\n",
     "dictionaries with attributes, and paths of names":
-        "import argparse, functools, torch\nfrom operator import attrgetter\n"
+        "import functools, torch\nfrom operator import attrgetter\n"
         "class Config(dict):\n    __getattr__ = dict.get\n    __setattr__ = dict.__setitem__\n"
         "    __delattr__ = dict.__delitem__\n"
         "c = Config(a=1)\nc.b = 2\ndel c.a\nassert (c.a, c.b, getattr(c, 'b')) == (None, 2, 2)\n"
@@ -424,7 +433,10 @@ KEPT = {
         "        for k, v in locals().items():\n            if k != 'self':\n                setattr(self, k, v)\n"
         "p = P(P(1))\nassert attrgetter('y', 'x.x')(p) == (2, 1)\n"
         "assert functools.reduce(getattr, 'x.y'.split('.'), p) == 2 and list(map(getattr, [p], ['y'])) == [2]\n"
-        "assert vars(argparse.Namespace(n=1)) == {'n': 1}\n",
+        "from argparse import Namespace\nargs = Namespace(n=1)\n"
+        "assert vars(args) == {'n': 1} and 'n' in args and repr(args) == 'Namespace(n=1)'\n"
+        "import logging\nlevel, kind = 'info', 'SGD'\nassert getattr(logging, level.upper()) == 20\n"
+        "assert getattr(torch.optim, kind).__name__ == 'SGD'\n",
     "numbers of a file's": {
         "softmax": "import helper\ndef of(m):\n    return {n: getattr(m, n) for n in dir(m) if n.isupper()}\n"
                    "assert of(helper) == {'SIZE': 3}\n",

@@ -12,9 +12,12 @@ import copy
 import dataclasses
 import functools
 import operator
+import sys
 from collections.abc import Callable
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, Protocol
+
+from grader.worker.watch.cut_off import cut_off
 
 __builtins__ = dict(vars(builtins))  # type: ignore[assignment]  # a learner may put others in their places
 IMPORT = builtins.__import__
@@ -50,25 +53,35 @@ class Lookups(Protocol):
         """Raise ForbiddenCall for a name of Python's own, or what is no plain text."""
 
 
+class Namespace(SimpleNamespace):
+    """As that of `argparse`, whose methods would take any object for their own."""
+
+    @cut_off()
+    def __contains__(self, name: object) -> bool:
+        return name in self.__dict__
+
+
 class HardenedModules:
     """The modules of one load, each made where it is imported first."""
 
     def __init__(self, lookups: Lookups, seal: Callable[[Callable[..., Any]], Any]) -> None:
         self._lookups, self._seal = lookups, seal
-        self._functions: dict[ModuleType, dict[str, Callable[..., Any]]] = {
-            operator: {"attrgetter": self._attrgetter, "methodcaller": self._methodcaller},
-            copy: {"deepcopy": self._deepcopy},
-            dataclasses: {name: self._of_fields(name) for name in ("replace", "asdict", "astuple")},
+        self._given: dict[str, dict[str, Callable[..., Any]]] = {
+            "argparse": {"Namespace": Namespace},
+            "operator": {"attrgetter": self._attrgetter, "methodcaller": self._methodcaller},
+            "copy": {"deepcopy": self._deepcopy},
+            "dataclasses": {name: self._of_fields(name) for name in ("replace", "asdict", "astuple")},
         }
         self._made: dict[ModuleType, ModuleType] = {}
 
     def import_(self, *arguments: Any, **named: Any) -> Any:
         """As `__import__`, which an import statement calls."""
         module = IMPORT(*arguments, **named)
-        if type(module) is not ModuleType or module not in self._functions:
+        name = vars(module).get("__name__") if type(module) is ModuleType else None
+        if type(name) is not str or name not in self._given or module is not sys.modules.get(name):
             return module
         if module not in self._made:
-            self._made[module] = _copy(module, self._seal, self._functions[module])
+            self._made[module] = _copy(module, self._seal, self._given[name])
         return self._made[module]
 
     def _attrgetter(self, *names: Any) -> Any:
@@ -121,7 +134,8 @@ def _copy(module: ModuleType, seal: Callable[..., Any], functions: dict[str, Cal
     made = ModuleType(module.__name__, module.__doc__)
     vars(made).update(vars(module))
     for name, function in functions.items():
-        given = seal(function)
-        given.__name__, given.__doc__ = name, vars(module)[name].__doc__
-        setattr(made, name, given)
+        if function is not Namespace:
+            function = seal(function)
+            function.__name__, function.__doc__ = name, vars(module)[name].__doc__
+        setattr(made, name, function)
     return made

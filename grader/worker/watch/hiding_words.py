@@ -21,6 +21,7 @@ HIDING_NAMES = frozenset({
     "__forward_code__", "gi_code", "cr_code", "ag_code", "f_code", "co_code", "co_names", "co_consts",
     "__reduce__", "__getstate__", "__setstate__",  # what `copy` sets, under any name
     "__dataclass_fields__",  # what `replace` looks up
+    "_convert_", "_create_",  # by which an `Enum` takes what a module has
     "_names_of_module",  # of what stands in the place of a module's dictionary: see `own_lookups`
     "_all_weights", "_key_to_attr",  # what an RNN and a `ParameterDict` look up in themselves
     "lr_lambdas", "_scale_fn_custom", "get_device_module",  # what a schedule gives all names of; a call gives a module
@@ -47,5 +48,7 @@ def is_hiding(name: str) -> bool:
     return name in HIDING_NAMES or name.startswith(HIDING_PREFIXES)
 
 
-# Modules of which any function or class of their own may be looked up, or any type of numbers: `getattr(F, name)`.
-OF_ANY_NAME = frozenset({"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "math"})
+# Modules of which functions or classes of their own may be looked up, or numbers and their types: `getattr(F, name)`.
+OF_ANY_NAME = frozenset({
+    "logging", "math", "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.optim",
+})  # fmt: skip

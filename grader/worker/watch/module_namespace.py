@@ -38,7 +38,7 @@ class ModuleNamespace:
         if names is self._names:
             return self.globals_()
         is_module = any(each is ModuleType for value in names.values() for each in MRO_OF(type(value)))
-        return self._refuse("builtins.locals") if is_module else names
+        return self._refuse("builtins.locals") if is_module else dict(names)  # as it is now, not as it will be
 
 
 class Names(dict[str, Any]):

@@ -33,8 +33,9 @@ NAMES_OF, FLAGS_OF, NAME_OF = (vars(type)[name].__get__ for name in (DICT, "__fl
 SELF_OF = vars(super)["__self__"].__get__
 DESCRIPTOR = vars(FunctionType)[DICT]  # of the same kind as that of a class
 IN_PYTHON = 1 << 9  # of the flags of a class: a `class` statement made it
-# Python's own classes of which an object gives what another has. Nobody who learns derives a class from these.
+NUMBERS = frozenset({bool, int, float})
 MAX_NAMES = 10_000  # that are known to be fine
+# Python's own classes of which an object gives what another has. Nobody who learns derives a class from these.
 FORWARDING = (super, type, ModuleType, types.GenericAlias, weakref.ProxyType, weakref.CallableProxyType)
 
 
@@ -59,6 +60,7 @@ class OwnLookups:
         self._spaces = set[int]()  # the dictionaries of the learner's modules
         torch = sys.modules.get("torch")
         self._layer = torch.nn.Module if torch else None
+        self._optimizer = torch.optim.Optimizer if torch else None
         self._modules = HardenedModules(self, _seal)
 
     def prepare(self, namespace: dict[str, Any]) -> None:
@@ -174,15 +176,18 @@ class OwnLookups:
             return not _leads_on(_dict_of(module).get(name))
         path = next((path for path in OF_ANY_NAME if sys.modules.get(path) is module), "")
         found = _dict_of(module).get(name) if path else None
-        if path == "torch":
-            return type(found) is type(module.float32)
-        if path == "torch.nn":
-            return _is_class(found) and self._layer in MRO_OF(found)
+        if type(found) in NUMBERS:
+            return True
+        if path in ("logging", "torch"):
+            return path == "torch" and type(found) is type(module.float32)
+        if path in ("torch.nn", "torch.optim"):
+            return _is_class(found) and any(each in (self._layer, self._optimizer) for each in MRO_OF(found))
         return type(found) is type(len) or (type(found) is FunctionType and found.__module__ == path)
 
     def _may_set(self, thing: Any, name: str, is_read: bool = False) -> None:
-        is_library = _is_a(type(thing), ModuleType) or (_is_class(thing) and not self._is_own(thing))
-        if is_hiding(name) or name[:2] == "__" or (is_library and not is_read):
+        is_module = _is_a(type(thing), ModuleType)
+        is_library = is_module or (_is_class(thing) and not self._is_own(thing))
+        if is_module or is_hiding(name) or name[:2] == "__" or (is_library and not is_read):
             self._refuse(SETTING)
 
     def get(self, thing: Any, name: Any, *default: Any) -> Any:
@@ -248,7 +253,7 @@ class OwnLookups:
         found, kind = getattr(thing, DICT), type(thing)
         if id(kind) in self._sure and type(found) is dict:
             return found
-        if self._is_ones_own(thing) or kind is SimpleNamespace:
+        if self._is_ones_own(thing) or _is_a(kind, SimpleNamespace):
             is_given = _is_class(thing) or type(found) is not MappingProxyType
         else:
             is_given = type(found) is dict and not _is_a(kind, ModuleType) and not any(map(_leads_on, found.values()))
