@@ -37,6 +37,7 @@ from grader.source.own_classes import (
     items_asked_for,
     makes_attributes,
     methods_of_containers,
+    own_dictionaries,
     types_in_other_hands,
 )
 from grader.source.own_names import OwnNames
@@ -90,7 +91,7 @@ class HidingModule(OwnNames):
                 return self._imported_place(node)
             case ast.Call() | ast.Attribute() | ast.Name() | ast.Dict() if found := self._lookup_of_unread_names(node):
                 return found
-            case _ if found := makes_attributes(node, self._known_name(node)):
+            case _ if (found := makes_attributes(node, self._known_name(node))) and id(node) not in self._dictionaries:
                 return found
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
@@ -151,6 +152,10 @@ class HidingModule(OwnNames):
     @cached_property
     def _items(self) -> set[int]:
         return items_asked_for(self._nodes) - self._of_containers
+
+    @cached_property
+    def _dictionaries(self) -> set[int]:
+        return own_dictionaries(self._nodes)
 
     @cached_property
     def _of_containers(self) -> set[int]:

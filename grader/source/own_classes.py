@@ -107,6 +107,18 @@ def _lists_its_names(definition: ast.ClassDef) -> str:
     return last_name(calls[0]) if calls else ""
 
 
+def own_dictionaries(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return where a dictionary becomes its own object's: `self.__dict__ = self`."""
+    found = set()
+    for node in nodes:
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(of), attr="__dict__") as target], value=ast.Name(name)
+            ):
+                found |= {id(target)} if of == name else set()
+    return found
+
+
 def methods_of_containers(nodes: Iterable[ast.AST], bound: Container[str]) -> set[int]:
     """Return where a method of Python's own dictionary stands, which takes such alone, and what a class calls it."""
     found = set()
