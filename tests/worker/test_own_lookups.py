@@ -1,18 +1,13 @@
 """Names that stand nowhere are looked up in objects of the learner's own alone, in whosever hands a method is."""
 
-import contextlib
 import re
-from functools import partial
 
 import pytest
 from support.factories import course
+from support.watched_softmax import complete, find, load
 
-from grader.source.forbidden_calls import find_forbidden_calls
-from grader.worker.watch.call_monitor import matches
 from grader.worker.watch.rewritten_lookups import may_look_up
 
-FORBIDS = ("softmax",)
-ANSWER = "def softmax(x, dim=-1):\n    return x\n"
 # the last is what Python makes of any error while a class is told its names
 REFUSED = re.compile(
     r"builtins\.(getattr|setattr|vars|locals)|object\.(__dict__|__bases__|__setattr__|self|obj|_module|parser|_C)"
@@ -586,27 +581,6 @@ KEPT = {
         "class C:\n    def __init__(self):\n        def make():\n            for n in ('a', 'b'):\n"
         "                setattr(self, n, 1)\n        make()\nn = 3\nC()\n",
 }  # fmt: skip
-
-
-def find(files):
-    """The first call that hides something, in reach of the lesson's function, for whoever reads the source."""
-    others = {name: (f"{name}.py", text) for name, text in files.items() if name != "softmax"}
-    found = find_forbidden_calls(files["softmax"], ["softmax"], partial(matches, forbids=FORBIDS), others, "softmax")
-    return found.get("softmax")
-
-
-def load(launcher, files):
-    """What a worker of its own replies where it is to load the lesson's file."""
-    siblings = {name: [f"{name}.py", text] for name, text in files.items() if name != "softmax"}
-    what = {"name": "softmax", "path": "softmax.py", "source": files["softmax"], "siblings": siblings}
-    with contextlib.closing(launcher.lease()) as worker:
-        return worker.request("load", **what, forbids=[*FORBIDS], names=["softmax"], device="cpu", shared=False)
-
-
-def complete(case, before=""):
-    """The learner's files, of which the lesson's has an answer."""
-    files = case if isinstance(case, dict) else {"softmax": case}
-    return {name: f"{before}{text}{ANSWER if name == 'softmax' else ''}" for name, text in files.items()}
 
 
 @pytest.mark.parametrize("case", [*TAKEN, *UNREAD])
