@@ -37,6 +37,7 @@ FROM = {
     "torch": {"nn", "optim"},
     "torch.nn": {"functional", "init"},
 }
+OF_TORCH = frozenset({"torch", "torch.nn", "torch.nn.functional", "torch.optim"})
 # Modules that may be reached by a dot: they hold only themselves and modules that are refused.
 SAFE_SUBMODULES = frozenset({
     "nn", "functional", "init", "optim", "linalg", "special", "fft", "random", "cpu", "cuda", "grad",
@@ -139,13 +140,26 @@ class _Analysis:
                     found.append(value)
                 case ast.Tuple(elts=parts) | ast.List(elts=parts):
                     found += parts
-                case ast.BinOp(left=left, right=right):
+                case ast.BinOp(left=left, right=right) if self._is_known_kind(left) and self._is_known_kind(right):
                     found += [left, right]
-                case ast.Subscript(value=value, slice=index):
-                    root = root_name(value)
-                    is_ones_own = root in self._handed or self._binders.get(root, {ast.alias}) != {ast.alias}
-                    found += [] if is_ones_own else [value, index]  # it may have a `__getitem__`
+                case ast.Subscript(value=ast.Name() as value, slice=index) if self._is_known_kind(value):
+                    found += [value, index]  # of another what it is looked up in may be one's own
         return found
+
+    def _is_known_kind(self, node: ast.expr) -> bool:
+        """Return True for `None`, a name of Python's own or of `typing`, and a class of this very source."""
+        if isinstance(node, ast.BinOp):
+            return self._is_known_kind(node.left) and self._is_known_kind(node.right)
+        if not isinstance(node, ast.Name):
+            return isinstance(node, ast.Constant)
+        is_own = node.id in self.classes and self._binders.get(node.id) == {ast.ClassDef}
+        return is_own or node.id not in self._binders or self._is_imported(node.id, ("typing", "collections.abc"))
+
+    def _is_imported(self, name: str, modules: Collection[str]) -> bool:
+        """Return True for what imports of these modules alone bind, by its own name."""
+        imports = [node for node in self.nodes if isinstance(node, ast.ImportFrom) and node.module in modules]
+        known = {alias.name for node in imports for alias in node.names if alias.asname in (None, alias.name)}
+        return name in known and self._binders.get(name) == {ast.alias}
 
     def _note_self(self, method: ast.stmt, name: str) -> None:
         """Note the attributes of *name* in a method, and where it calls `__init__` and the like on that object."""
@@ -182,6 +196,8 @@ class _Analysis:
     def _is_of_torch(self, thing: ast.expr) -> bool:
         """Return True for a class such as `nn.Linear`, where imports alone bind `nn`, none of them from the learner."""
         root, name = root_name(thing), getattr(thing, "attr", getattr(thing, "id", ""))
+        if isinstance(thing, ast.Name):
+            return name[:1].isupper() and self._is_imported(name, OF_TORCH)
         own = self.classes | self.modules
         return name[:1].isupper() and self._binders.get(root) == {ast.alias} and root not in own
 
@@ -199,12 +215,6 @@ class _Analysis:
             return thing is object or (isinstance(thing, type) and issubclass(thing, Exception))
         is_own = isinstance(base, ast.Name) and name in self.classes
         return is_own or (self._is_of_torch(base) and name not in NO_LAYERS)
-
-    @cached_property
-    def _handed(self) -> set[str]:
-        """Return the names that come from the learner's other files."""
-        imports = [node for node in self.nodes if isinstance(node, ast.ImportFrom) and node.module in self.own]
-        return {alias.asname or alias.name for node in imports for alias in node.names}
 
     @cached_property
     def _binders(self) -> dict[str, set[type]]:
@@ -297,8 +307,10 @@ def _is_plain_class(node: ast.ClassDef) -> bool:
     """
     methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
     outside = [part for statement in node.body for part in _definition_time_parts(statement)]
-    named = {part.id for piece in outside for part in nodes_in(piece) if isinstance(part, ast.Name)}
-    return not (node.decorator_list or node.keywords or named & methods)
+    inner = [part for piece in outside for part in nodes_in(piece)]
+    named = {part.id for part in inner if isinstance(part, ast.Name)}
+    shares = any(isinstance(part, ast.Global | ast.Nonlocal) for part in inner)  # a method is a function of all then
+    return not (node.decorator_list or node.keywords or named & methods or shares)
 
 
 def _definition_time_parts(statement: ast.stmt) -> list[ast.AST]:

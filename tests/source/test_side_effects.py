@@ -119,6 +119,12 @@ WILD = {
     "a class kept by what an annotation asks": "class B:\n    def __getitem__(self, x):\n        return x.go\n"
     "b = B()\n" + GO + "def h(x: b[A]):\n    pass\n",
     "a class kept by what comes from a file beside it": "from helper import b\n" + GO + "def h(x: b[A]):\n    pass\n",
+    "the same by a dot": "import helper as h\n" + GO + "def f(x: h.b[A]):\n    pass\n",
+    "a class kept by an or": "bag = nn.ParameterDict()\n" + GO + "def f(x: bag | A):\n    pass\n",
+    "a function that looks like a class of torch's": "from functools import reduce as Take\nclass A(nn.Module):\n"
+    "    def __init__(self):\n        self.h = Take(max, [1, nn.GELU])\n        self.h.weight = print\n",
+    "a method that is a function's of the file": "class A:\n    global go\n    def go(self):\n        self.help = 1\n"
+    "go(torch)\n",
     "what leads from any object to a frame": "class A:\n    def go(self):\n        return self.f_globals\n",
     "what leads from any object to modules": "class A:\n    def go(self):\n        return self.sys\n",
     "a module that is only loaded when asked for": "np.f2py.os.system('ls')\n",
