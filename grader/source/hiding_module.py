@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import Counter
 from functools import cached_property, lru_cache
 
@@ -91,7 +92,7 @@ class HidingModule(OwnNames):
                 return self._imported_place(node)
             case ast.Call() | ast.Attribute() | ast.Name() | ast.Dict() if found := self._lookup_of_unread_names(node):
                 return found
-            case _ if (found := makes_attributes(node, self._known_name(node))) and id(node) not in self._dictionaries:
+            case _ if found := makes_attributes(node, self._known_name(node), self.classes, self._dictionaries):
                 return found
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
@@ -263,7 +264,8 @@ class HidingModule(OwnNames):
         """Return True for what need not be Python's own class: its attributes by place may be any."""
         if not isinstance(cls, ast.Name) or self._any_may_be_own:
             return True
-        return cls.id in self._bound and cls.id not in self._plain_classes
+        is_pythons = cls.id not in self._bound and hasattr(builtins, cls.id)
+        return not is_pythons and cls.id not in self._plain_classes
 
     @cached_property
     def _plain_classes(self) -> set[str]:

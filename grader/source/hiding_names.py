@@ -69,7 +69,7 @@ HARMLESS = frozenset({
     "collections", "csv", "datetime", "decimal", "errno", "fcntl", "fnmatch",
     "fractions", "gc.collect", "gc.disable", "glob", "hashlib", "heapq", "io", "itertools", "json",
     "locale", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
-    "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",
+    "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",
     "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "threading.Lock", "threading.RLock", "time",
     "timeit.default_timer", "traceback.format_exc", "traceback.format_exception", "traceback.format_exception_only",
     "traceback.print_exc", "traceback.print_exception", "types.MappingProxyType",
@@ -94,6 +94,7 @@ HARMLESS_OF = {
     "logging": "CRITICAL DEBUG ERROR FileHandler Formatter Handler INFO Logger LoggerAdapter NullHandler StreamHandler "
     "WARNING basicConfig captureWarnings critical debug disable error exception getLevelName getLogger info log "
     "warning",
+    "pprint": "pformat pp pprint",
 }
 HARMLESS_OF_SYS = frozenset(f"sys.{name}" for name in (
     "argv", "base_prefix", "byteorder", "exc_info", "executable", "exit", "flags", "float_info", "float_repr_style",

@@ -37,18 +37,26 @@ ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
 
 
-def makes_attributes(node: ast.AST, called: str) -> str:
-    """Return what in a node makes a class with names that do not stand there; *called* as its library calls it."""
+def makes_attributes(node: ast.AST, called: str, classes: Container[str], fine: Container[int]) -> str:
+    """Return what in a node makes a class with names that do not stand there.
+
+    Args:
+        called: What the node names, as its library calls it.
+        classes: The learner's own.
+        fine: Where an object is given its own dictionary.
+    """
     match node:
         case ast.Call(func=ast.Name("type"), args=args) if len(args) != 1 or _is_class(args[0]):
             return "type"
-        case ast.Attribute(attr="__class__", value=of) if _is_class(of):
+        case ast.Attribute(attr="__class__", value=of) if _is_class(of) or (
+            isinstance(of, ast.Name) and of.id in classes
+        ):
             return "__class__"
         case ast.Call(args=args, keywords=words) if called in METACLASSES or _makes_enum(called, [*args, *words]):
             return called
         case ast.ClassDef(bases=bases):
             return "type" if any(last_name(base) == "type" for base in bases) else _lists_its_names(node)
-        case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) if name in NEVER_SET:
+        case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) if name in NEVER_SET and id(node) not in fine:
             return name
     return ""
 

@@ -152,6 +152,11 @@ HIDDEN = {
     "the kind of Python's own": "k = dict.__class__\nk('A', (), {input(): 1})\n",
     "what an enumeration takes of a module": "from enum import Enum\nclass K(Enum):\n    A = 1\n"
     "K._convert_('B', 'operator', print)\n",
+    "the kind of one's own": "from abc import ABC\nclass A(ABC):\n    pass\n"
+    "k = A.__class__\nk('K', (), {input(): 1})\n",
+    "a pattern of a class from elsewhere": "def f(x):\n    match x:\n"
+    "        case Kind(y):\n            return y\nf(1)\n",
+    "a printer of one's own": "import pprint\npprint.PrettyPrinter()._format(1, 2)\n",
     "a class by an alias": "from abc import ABCMeta as M\nM('A', (), {input(): 1})\n",
     "an enumeration of names, by keywords": "from enum import Enum\nEnum('A', names=[input()])\n",
     "a class that a call makes": "T = type('T', (), {input(): 1})\n",
