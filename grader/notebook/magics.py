@@ -84,8 +84,8 @@ class CourseMagics(Magics):
             ask_questions(topic, number, print, input)
         except StdinNotImplementedError:
             print(f"No answer can be typed here. In a terminal: learn quiz {topic}")
-        except KeyboardInterrupt:
-            print(go_on(topic))
+        except (KeyboardInterrupt, EOFError):  # Ctrl-C, Ctrl-D
+            print(f"\n{go_on(topic)}")
 
     def _display(self, answer: dict[str, Any]) -> None:
         if answer:

@@ -332,6 +332,16 @@ def test_questions_are_asked_below_a_cell(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(quiz.log()) == 2
 
 
+def test_the_end_of_what_is_typed_stops_the_questions(tmp_path: Path) -> None:
+    """Ctrl-D at the prompt says how the questions go on, as Ctrl-C does, and shows no traceback."""
+    quiz = Workspace(tmp_path)
+    command = [sys.executable, "-m", "IPython", "--no-banner", "-c", "%load_ext grader.notebook\nquiz('topic0')"]
+    own = environment(quiz.course, IPYTHONDIR=str(tmp_path / "ipython"))
+    done = subprocess.run(command, cwd=quiz.folder, env=own, input="", capture_output=True, text=True, timeout=SECONDS)
+
+    assert done.stdout.endswith(f"\n{go_on('topic0')}\n") and "Traceback" not in done.stdout + done.stderr
+
+
 def test_a_session_in_a_notebook_ends_with_its_score_beside_what_was_expected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
