@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "worker": set(),  # standard library, numpy and torch: nothing else of ours
     "judge": BASE | {"files", "course", "source", "submission", "worker"},
     "live": BASE | {"files", "judge"},
-    "notebook": {"course", "files", "model"},
+    "notebook": {"course", "files", "model", "terminal"},
     "api": {"judge", "quiz"},
     "isolation_selftest": BASE | {"judge", "worker"},
     "quiz": BASE | {"files", "course"},

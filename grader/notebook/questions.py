@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from grader.terminal.console import wrap
+
 LEARN = (sys.executable, "-P", "-m", "grader.cli.learn.group")  # -P: no module of the notebook's folder
 STOP = ("q", "quit")
 ASKS = ("question", "predict", "certainty", "unreadable")  # events that wait for a line
@@ -57,10 +59,10 @@ def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Call
                     continue
                 prompt = _prompt(event) or prompt  # what is not read is asked again
                 answer = prompt if name == "question" else answer
-                typed = read(prompt)
+                typed = read(_wrap(prompt) + " ")
                 if name == "certainty" and typed.strip().lower() in CHANGE:
                     quiz.stdin.write(f"{typed}\n")
-                    typed = read(prompt := answer)
+                    typed = read(_wrap(prompt := answer) + " ")
                 if typed.strip().lower() in STOP:
                     put(go_on(topic))
                     break
@@ -84,22 +86,30 @@ def _prompt(event: dict[str, Any]) -> str:
     return f"Your answer ({example}! if sure, {example}? for a guess; ? alone if you do not know it; q stops): "
 
 
+def _wrap(text: str) -> str:
+    """Wrap each line at words, as the terminal does."""
+    return "\n".join(map(wrap, text.split("\n")))
+
+
 def _say(event: dict[str, Any]) -> Iterator[str]:
+    """Yield the texts that an event shows, wrapped, but for code."""
     if event["event"] == "question":
         again = "Again: " if event["again"] else ""
-        yield f"{again}{event['number']} of {event['of']}\n\n{event['text']}\n"
+        yield f"{again}{event['number']} of {event['of']}\n\n{_wrap(event['text'])}\n"
         if event["code"]:
             yield "".join(f"    {line}\n" for line in event["code"].split("\n"))
         for mark, text in (*((str(n), part) for n, part in enumerate(event["parts"], 1)), *event["options"].items()):
-            yield f"  {mark}  {text}"
-        yield event["how"]
+            head = f"  {mark}  "
+            yield head + wrap(text, len(head))[len(head) :]
+        yield _wrap(event["how"])
     elif event["event"] == "unreadable":
-        yield f"Not read: {event['reason']}. It costs nothing; type it again."
+        yield _wrap(f"Not read: {event['reason']}. It costs nothing; type it again.")
     elif event["event"] == "mark":
         right = event["verdict"] + (f" The answer is {event['right']}." if event["credit"] < 1 else "")
-        yield "\n".join([right, *(f"{said[0].upper()}{said[1:]}." for said in event["says"]), "", event["explain"], ""])
+        says = (f"{said[0].upper()}{said[1:]}." for said in event["says"])
+        yield _wrap("\n".join([right, *says, "", event["explain"], ""]))
     elif event["event"] in ("nothing", "predict"):
-        yield event["says"]
+        yield _wrap(event["says"])
     elif event["event"] == "end" and event["score"] is not None:
         score = f"This session: {event['score']:.1f} of 10, {event['right']} of {event['answers']} right."
-        yield "\n".join([score, *event["says"], "learn report shows where you stand."])
+        yield _wrap("\n".join([score, *event["says"], "learn report shows where you stand."]))

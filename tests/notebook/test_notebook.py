@@ -342,6 +342,28 @@ def test_the_end_of_what_is_typed_stops_the_questions(tmp_path: Path) -> None:
     assert done.stdout.endswith(f"\n{go_on('topic0')}\n") and "Traceback" not in done.stdout + done.stderr
 
 
+def test_questions_in_a_notebook_are_wrapped_at_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line of a text or a prompt is wider than the 80 columns of what the other magics say."""
+    quiz = Workspace(tmp_path, every_kind=True)
+    for name, value in environment(quiz.course).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(quiz.folder)
+    with Store.open(quiz.progress) as store:
+        plan = [(f"every_kind.{kind}", 0) for kind in ("choice", "predict", "numeric")]
+        QuizLog(store.database).begin_session("quiz", ["every_kind"], plan)
+    shown = list[str]()
+
+    def read(prompt: str) -> str:
+        shown.append(prompt)
+        return "" if prompt.startswith("How sure") else "x" * 1001 if len(shown) < 9 else "?"
+
+    ask_questions("every_kind", 20, shown.append, read)
+
+    text = "\n".join(shown)
+    assert [line for line in text.split("\n") if len(line) > 80] == []
+    assert re.search(r"\n  [abc]  It divides every score .*\n     \w", text)
+
+
 def test_a_session_in_a_notebook_ends_with_its_score_beside_what_was_expected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
