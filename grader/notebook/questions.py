@@ -15,16 +15,7 @@ STOP = ("q", "quit")
 ASKS = ("question", "predict", "certainty", "unreadable")  # events that wait for a line
 CHANGE = ("c", "change")
 PREDICTION = "What will you score, from 0 to 10? (Enter skips; q stops) "
-EXAMPLES = {  # of answers, by the kind of question
-    "choice": "b",
-    "multi": "a c",
-    "order": "b a d c",
-    "match": "1b 2a",
-    "bug": "3",
-    "shape": "(2, 3)",
-    "formula": "4n^2",
-}
-EXAMPLE = "48"
+ANSWER = "Your answer (! behind it if sure, ? for a guess; ? alone if you do not know it; q stops): "
 
 
 def go_on(topic: str) -> str:
@@ -74,7 +65,7 @@ def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Call
 
 
 def _prompt(event: dict[str, Any]) -> str:
-    """Return the prompt for what an event asks, with an example of the sort of answer that is wanted."""
+    """Return the prompt for what an event asks."""
     if event["event"] == "unreadable":
         return ""
     if event["event"] == "predict":
@@ -82,8 +73,7 @@ def _prompt(event: dict[str, Any]) -> str:
     if event["event"] == "certainty":
         shares = ", ".join(f"{word[0]} {word} {share:.0%}" for word, share in event["means"].items())
         return f"How sure? {shares} (Enter: fairly; c changes the answer; q stops) "
-    example = EXAMPLES.get(event["kind"], EXAMPLE)
-    return f"Your answer ({example}! if sure, {example}? for a guess; ? alone if you do not know it; q stops): "
+    return ANSWER
 
 
 def _wrap(text: str) -> str:
@@ -95,7 +85,7 @@ def _say(event: dict[str, Any]) -> Iterator[str]:
     """Yield the texts that an event shows, wrapped, but for code."""
     if event["event"] == "question":
         again = "Again: " if event["again"] else ""
-        yield f"{again}{event['number']} of {event['of']}\n\n{_wrap(event['text'])}\n"
+        yield f"{again}{event['title']}  {event['number']} of {event['of']}\n\n{_wrap(event['text'])}\n"
         if event["code"]:
             yield "".join(f"    {line}\n" for line in event["code"].split("\n"))
         for mark, text in (*((str(n), part) for n, part in enumerate(event["parts"], 1)), *event["options"].items()):

@@ -3,7 +3,8 @@
 Out, in this order; every object has "event":
 
     session     schema, id, mode, topics, resumed, questions, answered, predicted
-    question    number, of, again, family, topic, kind, attempt, text, code, options {letter: text}, parts, how
+    question    number, of, again, family, topic, title, kind, attempt, text, code, options {letter: text},
+                parts, how
     unreadable  family, reason              for each line that is no answer; the question waits for another
     certainty   family, means {word: share} with --ask, after an answer without one
     mark        family, attempt, typed, certainty, first, credit, verdict, right, tags, says, explain, prove
@@ -73,6 +74,7 @@ class JsonView:
             again=turn.repeated,
             family=question.family,
             topic=question.topic,
+            title=session.bank.topic(question.topic).title,
             kind=question.kind,
             attempt=question.attempt,
             text=unwrap(question.text),
