@@ -391,8 +391,10 @@ def test_a_session_in_a_notebook_ends_with_its_score_beside_what_was_expected(
     assert [each.certainty for each in log[:3]] == ["sure", "guess", ""] and log[2].typed == "?"
     assert sum("Not read: type g, f, s or c" in text for text in shown) == 1
     assert any(text.startswith("Again: Topic topic0  1 of ") for text in shown)
-    [score, compared, _] = shown[-1].split("\n")
-    assert score.startswith("This session: ") and compared.startswith("You predicted 2.0: ")
+    [score, again, compared, _] = shown[-1].split("\n")
+    assert (
+        " asked again " in again and score.startswith("This session: ") and compared.startswith("You predicted 2.0: ")
+    )
 
 
 def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:

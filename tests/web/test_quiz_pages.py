@@ -201,7 +201,8 @@ def test_a_sitting_ends_with_its_last_answer(sitting: Sitting) -> None:
     sitting.post(address, **sitting.asked(address), certainty="?")
     assert "Not known yet" in sitting.visitor.read(f"{address}/mark")
     assert "Not finished" not in sitting.visitor.read("/quiz")
-    assert "of 10</b> known" in sitting.visitor.read(address)
+    page = sitting.visitor.read(address)
+    assert "of 10</b> known" in page and "<p>Of 1 asked again 0 were right.</p>" in page
 
 
 @pytest.mark.parametrize("path", ["/quiz/nope", "/quiz/nope/mark", "/quiz/nope/reading", "/quiz/..%2fx"])

@@ -209,9 +209,6 @@ def _practice(count: int, answers: int) -> str:
 
 def _score(summary: Mapping[str, Any]) -> list[str]:
     right = f"{summary['right']} of {summary['answers']} right"
-    again = summary["again"]
-    if again["answers"]:
-        right += f", and of {again['answers']} asked again {again['right']}"
     score = paint(f"{summary['score']:.1f} of 10", "strong")
     lines = [f"This session: {score}   {right}"]
     says = f"Corrected for guessing; the 90% interval is {summary['low']:.1f} to {summary['high']:.1f}."

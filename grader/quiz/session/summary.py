@@ -49,8 +49,15 @@ def summarize(session: Session, log: Sequence[Answered] = (), sessions: Sequence
 
 
 def make_remarks(summary: Mapping[str, Any]) -> list[str]:
-    """Return what is said below the score of a session, in every face: of its predictions, and where it counts."""
-    return [*_compare_predictions(summary), *filter(None, [say_where_counted(summary)])]
+    """Return what is said below the score of a session, in every face: of repeats, predictions, and where it counts."""
+    counted = filter(None, [say_where_counted(summary)])
+    return [*_tell_repeated(summary["again"]), *_compare_predictions(summary), *counted]
+
+
+def _tell_repeated(again: Mapping[str, int]) -> list[str]:
+    """Say how many of the questions that were asked again were right."""
+    count, right = again["answers"], again["right"]
+    return [f"Of {count} asked again {right} {'was' if right == 1 else 'were'} right."] if count else []
 
 
 def _compare_predictions(summary: Mapping[str, Any]) -> list[str]:
