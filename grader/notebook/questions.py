@@ -84,6 +84,8 @@ def _wrap(text: str) -> str:
 def _say(event: dict[str, Any]) -> Iterator[str]:
     """Yield the texts that an event shows, wrapped, but for code."""
     if event["event"] == "question":
+        if event["says"]:
+            yield f"{_wrap(event['says'])}\n"
         again = "Again: " if event["again"] else ""
         yield f"{again}{event['title']}  {event['number']} of {event['of']}\n\n{_wrap(event['text'])}\n"
         if event["code"]:

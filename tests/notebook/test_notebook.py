@@ -391,6 +391,7 @@ def test_a_session_in_a_notebook_ends_with_its_score_beside_what_was_expected(
     assert [each.certainty for each in log[:3]] == ["sure", "guess", ""] and log[2].typed == "?"
     assert sum("Not read: type g, f, s or c" in text for text in shown) == 1
     assert any(text.startswith("Again: Topic topic0  1 of ") for text in shown)
+    assert sum(text.startswith("You missed ") for text in shown) == 1
     [score, again, compared, _] = shown[-1].split("\n")
     assert (
         " asked again " in again and score.startswith("This session: ") and compared.startswith("You predicted 2.0: ")

@@ -304,6 +304,7 @@ def test_plain_lines_through_a_pipe(workspace):
         assert word not in done.stdout
     assert done.stdout.count("> ?") == 10 and "Again: Topic topic0" in done.stdout
     assert "This session: 0.0 of 10   0 of 5 right\n" in done.stdout
+    assert done.stdout.count("they come again") == 1 and "Again: Topic topic0" in done.stdout.split("\nYou missed 5")[0]
     assert "\nOf 5 asked again 0 were right.\n" in done.stdout
     stopped = workspace.learn("quiz", "topic1", stdin="?\nq\n?\n")
     assert "Not read" not in stopped.stdout and "Stopped. 1 of 3 questions answered and kept." in stopped.stdout

@@ -198,6 +198,7 @@ def test_a_sitting_ends_with_its_last_answer(sitting: Sitting) -> None:
     page = sitting.visitor.read("/quiz")
     assert address in page and "all answered, what you missed comes again" in page
 
+    assert "You missed one: it comes again." in sitting.visitor.read(address)
     sitting.post(address, **sitting.asked(address), certainty="?")
     assert "Not known yet" in sitting.visitor.read(f"{address}/mark")
     assert "Not finished" not in sitting.visitor.read("/quiz")

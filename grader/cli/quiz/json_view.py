@@ -4,7 +4,7 @@ Out, in this order; every object has "event":
 
     session     schema, id, mode, topics, resumed, questions, answered, predicted
     question    number, of, again, family, topic, title, kind, attempt, text, code, options {letter: text},
-                parts, how
+                parts, how, says
     unreadable  family, reason              for each line that is no answer; the question waits for another
     certainty   family, means {word: share} with --ask, after an answer without one
     mark        family, attempt, typed, certainty, first, credit, verdict, right, tags, says, explain, prove
@@ -82,6 +82,7 @@ class JsonView:
             options={letter: option.text for letter, option in letter_options(question.options)},
             parts=question.parts,
             how=KINDS[question.kind].instructions(question),
+            says=turn.says,
         )
 
     def read(self, session: Session, turn: Turn) -> tuple[str, str]:

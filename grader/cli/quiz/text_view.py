@@ -49,9 +49,10 @@ class TextView:
         kind = "Again" if turn.repeated else TITLES.get(session.data.mode, "")
         left = f"{kind}: {title}" if kind else title
         head, how = header(left, progress(turn.number, turn.total)), instruction_lines(turn.question)
-        lines = [head, "", *question_lines(turn.question), "", *how]
+        says = wrap_paragraphs(turn.says) if turn.says else []
+        lines = [head, *says, "", *question_lines(turn.question), "", *how]
         if self.prompter.interactive and len(lines) + ROWS_FOR_ANSWER > screen_rows():
-            lines = [head, *question_lines(turn.question, close=True), *how]
+            lines = [head, *says, *question_lines(turn.question, close=True), *how]
         self.prompter.clear()
         self.prompter.show(lines)
 

@@ -43,6 +43,13 @@ class Turn(NamedTuple):
     total: int
     repeated: bool
 
+    @property
+    def says(self) -> str:
+        """What is said above the first question that comes again; above any other nothing."""
+        if not self.repeated or self.number > 1:
+            return ""
+        return "You missed one: it comes again." if self.total == 1 else f"You missed {self.total}: they come again."
+
 
 def restore_session(bank: Bank, log: SessionLog, data: QuizSession, plan: Plan) -> Session:
     """Return a session with the answers that it has so far."""
