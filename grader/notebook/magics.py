@@ -99,7 +99,7 @@ class CourseMagics(Magics):
         cells = self._shell.history_manager.input_hist_raw[1:]  # so that cell [3] of a message is In [3]
         answer = self.judge.ask(lesson=str(lesson), cells=cells, **request)
         if "trouble" in answer:
-            print(answer["trouble"])
+            print(f"Error: {answer['trouble'].removeprefix('Error: ')}")  # a command that ended says so itself
             return {}
         self.lesson = lesson
         return answer
