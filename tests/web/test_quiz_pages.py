@@ -209,7 +209,8 @@ def test_a_sitting_ends_with_its_last_answer(sitting: Sitting) -> None:
 @pytest.mark.parametrize("path", ["/quiz/nope", "/quiz/nope/mark", "/quiz/nope/reading", "/quiz/..%2fx"])
 def test_there_is_no_other_sitting(sitting: Sitting, path: str) -> None:
     """Nor a topic of another name."""
-    assert sitting.visitor.ask("GET", path).status == 404
+    page = sitting.visitor.ask("GET", path)
+    assert page.status == 404 and ("..%2f" in path or "There is no such session here." in page.body.decode())
     assert sitting.post("/quiz", topic="nope").status == 404
     assert sitting.post("/quiz", topic="x" * 250_000).status == 404
 

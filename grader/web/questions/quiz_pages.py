@@ -252,7 +252,7 @@ class QuizPages:
         with open_quiz(self._site) as quiz:
             planned = quiz.log.session(request.path_params["id"])
             if planned is None or planned.session.mode not in MODES:
-                raise HTTPException(404, "There is no such sitting here.")
+                raise HTTPException(404, "There is no such session here.")
             yield quiz, restore_session(quiz.bank, quiz.log, planned.session, planned.plan)
 
 
