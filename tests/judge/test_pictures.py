@@ -305,9 +305,14 @@ def test_without_vl_convert_svg_remains(tmp_path: Path, monkeypatch: pytest.Monk
 def test_other_files_are_refused(tmp_path: Path) -> None:
     """A suffix that is none of the three, and a place where nothing can be written."""
     refused, _ = in_file(tmp_path, "softmax.gif")
+    (tmp_path / "folder").mkdir()
+    folder, _ = in_file(tmp_path, "folder")
+    bare, _ = in_file(tmp_path, "softmax")
     nowhere, _ = in_file(tmp_path, "missing/softmax.svg")
 
-    assert ".svg|.png|.html" in str(refused.exception.__dict__)
+    for done in (refused, folder, bare):
+        assert ".svg|.png|.html" in str(done.exception.__dict__)
+    assert "this is a folder" in str(folder.exception) and "without an ending" in str(bare.exception)
     assert "cannot be written" in str(nowhere.exception)
 
 

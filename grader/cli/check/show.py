@@ -45,7 +45,7 @@ def command(
     if out:
         from grader.reports.formats.to_picture_file import require_format
 
-        require_format(out.suffix)
+        require_format(out)
     context = find_context(ctx)
     chosen, file = choose_compared(context, lesson, file, "show")
     if not is_file(chosen.pictures_path):

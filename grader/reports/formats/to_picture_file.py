@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME
@@ -24,10 +25,14 @@ PNG_SCALE = 2.0
 LESS_THAN = "\ue000"  # in its place where a page is made: a character that stands for nothing
 
 
-def require_format(suffix: str) -> None:
-    """Raise UsageError unless pictures can be written to files of this suffix here."""
+def require_format(file: Path) -> None:
+    """Raise UsageError unless pictures can be written to this file here, by its suffix."""
+    suffix, next_step = file.suffix, f"--out FILE{'|'.join(SUFFIXES)}"
+    if file.is_dir():
+        raise UsageError("pictures are written to a file, and this is a folder", where=str(file), next_step=next_step)
     if suffix not in SUFFIXES:
-        raise UsageError(f'pictures are not written as "{suffix}"', next_step=f"--out FILE{'|'.join(SUFFIXES)}")
+        how = f'as "{suffix}"' if suffix else "to a file without an ending"
+        raise UsageError(f"pictures are not written {how}", next_step=next_step)
     if suffix != ".svg" and not has_vl_convert():
         raise UsageError(f"a {suffix[1:].upper()} file needs vl-convert", next_step=f"{INSTALL}, or --out FILE.svg")
 
