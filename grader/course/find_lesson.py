@@ -6,6 +6,7 @@ from grader.errors import UnknownLesson
 from grader.model import Course, Lesson
 
 NEAR = 0.8  # of names that differ by a letter or two
+CUTOFFS = (NEAR, 0.6)
 
 
 def aliases(course: Course) -> dict[str, str]:
@@ -35,8 +36,10 @@ def find_lesson(course: Course, name: str) -> Lesson:
         if track.name == key:
             what = f'"{name}" is a track: its lessons are {", ".join(track.lessons)}'
             raise UnknownLesson(what, next_step="learn list")
-    guesses = matching or {guess: guess for guess in _nearest_names(key, names)}
-    raise UnknownLesson(_explain_unknown(name, guesses, ambiguous=bool(matching)), next_step="learn list")
+    is_path = "/" in name or "\\" in name
+    guesses = matching or {guess: guess for guess in _nearest_names(key, names, (NEAR,) if is_path else CUTOFFS)}
+    next_step = "learn check LESSON --file FILE" if is_path and not guesses else "learn list"
+    raise UnknownLesson(_explain_unknown(name, guesses, ambiguous=bool(matching)), next_step=next_step)
 
 
 def _beginning_with(key: str, course: Course) -> dict[str, str]:
@@ -73,7 +76,7 @@ def lesson_meant(course: Course, name: str) -> str:
     return near[0] if len(near) == 1 else ""
 
 
-def _nearest_names(key: str, names: dict[str, str], cutoffs: tuple[float, ...] = (NEAR, 0.6)) -> list[str]:
+def _nearest_names(key: str, names: dict[str, str], cutoffs: tuple[float, ...] = CUTOFFS) -> list[str]:
     """Return the lessons with the nearest names; where some are very near, none of the others."""
     import difflib  # here: only a mistyped name needs it
 

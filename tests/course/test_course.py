@@ -458,6 +458,18 @@ def test_an_unknown_lesson_comes_with_a_guess(course, typed, says):
     assert caught.value.next_step == "learn list"
 
 
+def test_a_path_that_is_no_lesson_comes_without_a_far_guess(course):
+    """Its last part is no slip of the hand; a near name in a path is guessed all the same."""
+    for typed, says, step in (
+        ("/tmp/speed", 'there is no lesson "/tmp/speed"', "learn check LESSON --file FILE"),
+        ("core/spraed.py", 'did you mean "spread"?', "learn list"),
+    ):
+        with pytest.raises(UnknownLesson) as caught:
+            find_lesson(course, typed)
+
+        assert caught.value.what.endswith(says) and caught.value.next_step == step
+
+
 NAMES = ("mean", "mean_square", "spread")
 
 
