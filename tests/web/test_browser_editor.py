@@ -134,6 +134,15 @@ def test_a_pause_writes_the_file_and_ctrl_s_at_once(page: Any, area: Any, worksp
     assert (workspace / FILE).read_bytes() == b"a = 1\r\nb = 2"
 
 
+def gap_in(notice: Any) -> float:
+    """The pixels between the sentence of a notice and its first button."""
+    return notice.evaluate("""notice => {
+        const range = document.createRange();
+        range.selectNodeContents(notice.querySelector("p").firstChild);
+        return notice.querySelector("button").getBoundingClientRect().top - range.getBoundingClientRect().bottom;
+    }""")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("choice, kept", [("Take the file", "theirs"), ("Keep what is here", "mine")])
 def test_what_another_editor_wrote_is_not_overwritten(
@@ -143,6 +152,7 @@ def test_what_another_editor_wrote_is_not_overwritten(
     (workspace / FILE).write_text("theirs")
     page.keyboard.type("mine")
     page.locator("#conflict").wait_for()
+    assert gap_in(page.locator("#conflict")) >= 8
     page.keyboard.press("Control+s")
     assert (workspace / FILE).read_text() == "theirs"
     assert area.input_value() == "mine"
@@ -152,6 +162,8 @@ def test_what_another_editor_wrote_is_not_overwritten(
     assert (workspace / FILE).read_text() == area.input_value() == kept
 
     page.reload()
+    page.locator("#set-aside").wait_for()
+    assert gap_in(page.locator("#set-aside")) >= 8
     page.get_by_role("button", name="Exchange it with what is here").click()
     page.get_by_text("Saved", exact=True).wait_for()
     page.wait_for_function(f"document.getElementById('source').value !== '{kept}'")
