@@ -25,6 +25,19 @@ def test_nothing_is_wider_than_a_narrow_screen(at: Any) -> None:
 
 
 @pytest.mark.slow
+def test_the_numbers_of_a_list_stand_inside_the_margin(at: Any) -> None:
+    """A number of two digits before an open question takes no room that the list does not leave it."""
+    room = """each => {
+        const drawn = document.createElement("canvas").getContext("2d");
+        drawn.font = getComputedStyle(each).font;
+        const left = parseFloat(getComputedStyle(each.parentElement).paddingLeft);
+        return left - drawn.measureText(each.value + ". ").width;
+    }"""
+    rooms = at("/quiz").locator("ol.choices li").evaluate_all(f"all => all.map({room})")
+    assert len(rooms) >= 10 and min(rooms) >= 0, rooms
+
+
+@pytest.mark.slow
 def test_a_narrow_report_has_what_its_text_explains(at: Any) -> None:
     """At 400 pixels each topic has its label; the bar alone, which says the score again, is left out."""
     page = at("/report")
