@@ -270,6 +270,12 @@ def test_a_facet_has_the_number_of_its_answers_and_the_sum_is_shown():
     assert re.search(rf"^    t = .* = {known.share:.4f}: {known.score:.1f}$", shown, re.MULTILINE), shown
 
 
+def test_a_share_above_one_is_explained():
+    """Where all was right t is above 1, which the words before the sums say, and the number is 10."""
+    shown = " ".join("\n".join(explain_lines(assess(BANK, LearnerLog(of_facet("why", 13, 13)), NOON))).split())
+    assert re.search(r" t = \S.* = 1\.0\d+: 10\.0", shown) and "without any slip it is above 1" in shown
+
+
 def test_no_facet_stands_out_by_chance_alone():
     """Six of nine and five of nine is the same, and so is much from few answers."""
     for log in (of_facet("why", 6, 9) + of_facet("maths", 5, 9), of_facet("why", 5, 5) + of_facet("maths", 0, 4)):

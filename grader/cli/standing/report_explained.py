@@ -33,9 +33,10 @@ FADING = (
 )
 SYMBOLS = (
     "n is the sum of the weights, k that of the credits, each times its weight, g what guessing earns on average, and "
-    "slip how often one who knows is wrong all the same. t is the share that is known. A ? has what guessing earns as "
-    "its credit; u is the share of those: nothing was left to luck there. The number of a topic, a facet or a session "
-    f"is {SCALE:g} t, from 0 to {SCALE:g}, and no more than {SHORT_OF_ALL} where anything was missed."
+    "slip how often one who knows is wrong all the same. t estimates the share that is known: without any slip it is "
+    "above 1, and where guesses fail more often than on average below 0. A ? has what guessing earns as its "
+    "credit; u is the share of those: nothing was left to luck there. The number of a topic, a facet or a session is "
+    f"{SCALE:g} t, from 0 to {SCALE:g}, and no more than {SHORT_OF_ALL} where anything was missed."
 )
 
 
