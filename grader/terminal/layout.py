@@ -7,6 +7,7 @@ which the terminal's theme makes readable.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -66,7 +67,8 @@ class Layout:
     def item(self, head: str, style: str, body: Text) -> list[Text]:
         """Put `body` beside `head`; its further lines begin where its first one does."""
         width = self.columns - len(head)
-        pieces = [piece for line in body.split("\n", allow_blank=True) for piece in _wrap(line, width)]
+        fold = fold_whole if self.has_keys else _wrap  # on a screen that is redrawn every line is counted
+        pieces = [piece for line in body.split("\n", allow_blank=True) for piece in fold(line, width)]
         rest = [Text.assemble(" " * len(head), piece) for piece in pieces[1:]]
         return [Text.assemble((head, style), pieces[0]), *rest]
 
@@ -101,14 +103,36 @@ def make_console(
     )
 
 
-def _wrap(line: Text, columns: int) -> list[Text]:
+def _wrap(line: Text, columns: int, word: re.Pattern[str] = WORD) -> list[Text]:
     """Wrap a line; an indented line stays indented. rich would break a long word, and a path with it."""
-    start = WORD.search(line.plain)
-    indent = start.start() if start and start.start() <= columns // 2 else 0
-    first, *rest = line.divide(wrap_points(line.plain, columns, indent=indent, measure=cell_len))
+    indent = _indent(line, columns)
+    first, *rest = line.divide(wrap_points(line.plain, columns, indent=indent, word=word, measure=cell_len))
     for piece in (first, *rest[:-1]):
         piece.rstrip()
     return [first, *(Text.assemble(" " * indent, piece) for piece in rest)]
+
+
+def _indent(line: Text, columns: int) -> int:
+    start = WORD.search(line.plain)
+    return start.start() if start and start.start() <= columns // 2 else 0
+
+
+def fold_whole(line: Text, columns: int) -> list[Text]:
+    """Wrap a line so that none is wider, whatever it holds: a long word is broken, behind a sign if it has one."""
+    room = max(columns - _indent(line, columns), 1)
+    if cell_len(line.plain) != len(line.plain):
+        room = max(room // 2, 1)  # a character may take two columns
+    part = rf"\S{{1,{room}}}"
+    return _wrap(line, columns, re.compile(rf"{part}(?!\S)|{part}(?<=[(\[,=/])|{part}"))
+
+
+def fold_styled(line: str, columns: int) -> list[str]:
+    """Wrap a line with colours and links so that none is wider; one that fits stays as it is."""
+    text = Text.from_ansi(line)
+    if text.cell_len <= columns:
+        return [line]
+    whole = Layout(columns, colour=True, palette="truecolor").render(fold_whole(text, columns))
+    return whole.removesuffix("\n").split("\n")
 
 
 def prose(text: str) -> Text:

@@ -8,7 +8,7 @@ import sys
 import click
 
 from grader.terminal.console import paint
-from grader.terminal.text import clean, plural
+from grader.terminal.text import plural
 
 ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"  # the other screen
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"  # hidden only while drawing: a killed program shows none again
@@ -37,15 +37,15 @@ class Screen:
         """Show the first lines of a text that fit, and a footer in the last ones."""
         if not self._is_shown:
             return
-        below, room, _ = _lay_out(footer)
-        lines = text.rstrip("\n").split("\n")
+        below, room, columns = _lay_out(footer)
+        lines = _fold_text(text, columns)  # or the terminal would, and what stands first would leave the screen
         if len(lines) > room:
             hidden = len(lines) - room + 1
             lines = [*lines[: room - 1], paint(f"... {plural(hidden, 'more line')}: c shows all", "quiet")]
         if dimmed:
             lines = [paint(click.unstyle(line), "quiet") for line in lines]
         lines += [""] * (room - len(lines)) + [""] + [paint(line, "quiet") for line in below]
-        drawn = "\r\n".join(line + TO_END_OF_LINE for line in lines)
+        drawn = "\r\n".join(TO_END_OF_LINE + line for line in lines)  # behind a full line it would take a character
         self._write(HIDE_CURSOR + HOME + drawn + TO_END + SHOW_CURSOR)
 
     @staticmethod
@@ -54,13 +54,9 @@ class Screen:
         return _lay_out(footer)[1]
 
     def cut(self, text: str, footer: str) -> list[str]:
-        """Cut a text into pages that fit above a footer; lines that are too long are folded, and lose their colours."""
+        """Cut a text into pages that fit above a footer; lines that are too long are folded."""
         _, room, columns = _lay_out(footer)
-        lines: list[str] = []
-        for line in text.rstrip("\n").split("\n"):
-            plain = clean(line)  # a link is a sequence, too
-            folded = [plain[start : start + columns] for start in range(0, len(plain), columns)]
-            lines += folded if len(folded) > 1 else [line]
+        lines = _fold_text(text, columns)
         return ["\n".join(lines[start : start + room]) for start in range(0, len(lines), room)]
 
     @staticmethod
@@ -72,8 +68,15 @@ class Screen:
 def _lay_out(footer: str) -> tuple[list[str], int, int]:
     """Return the lines of a footer, how many lines there are above it and an empty one, and how long they are."""
     columns, rows = shutil.get_terminal_size((80, 24))
-    below = _fold(footer, columns)
+    below = _fold_text("\n".join(_fold(footer, columns)), columns)
     return below, max(rows - len(below) - 1, MIN_HEIGHT), columns
+
+
+def _fold_text(text: str, columns: int) -> list[str]:
+    """Return the lines of a text, none wider than the terminal."""
+    from grader.terminal.layout import fold_styled  # here: it imports rich
+
+    return [part for line in text.rstrip("\n").split("\n") for part in fold_styled(line, columns)]
 
 
 def _fold(text: str, columns: int) -> list[str]:

@@ -23,6 +23,7 @@ from support.learn_command import TINY, answer, environment, learn, start_worksp
 
 from grader.live.saved_files import SavedFiles
 from grader.terminal.screen import Screen
+from grader.terminal.text import clean
 
 SECONDS, RESEND_SECONDS = 60.0, 5.0
 WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
@@ -360,8 +361,24 @@ def test_a_link_takes_no_room_on_a_page(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((40, 10)))
     linked = f"Line \x1b]8;id=1;file:///{'long/' * 20}\x1b\\softmax.py\x1b]8;;\x1b\\ \x1b[31mred\x1b[0m"
 
-    assert Screen().cut(f"{linked}\n{'wide ' * 10}", "q quit") == [f"{linked}\n{'wide ' * 8}\n{'wide ' * 2}"]
+    wide = "\n".join([" ".join(["wide"] * 8), "wide wide"])
+    assert Screen().cut(f"{linked}\n{'wide ' * 10}", "q quit") == [f"{linked}\n{wide}"]
     assert [page.count("\n") for page in Screen().cut("line\n" * 20, "q quit")] == [7, 7, 3]
+
+
+def test_in_a_narrow_window_the_lesson_stays_at_the_top(workspace: Path) -> None:
+    """What is wider than the window is folded between words, a long word behind a sign, and counted as it is shown."""
+    answer(workspace, "argmax_2d", f"def argmax_2d(grid):\n    print('{'many, ' * 20}many({'nested,' * 20})')\n")
+    watching = Watching(workspace, COLUMNS="40")
+    try:
+        screen = watching.wait_for(r"more lines: c shows all[\s\S]*q quit").rpartition("\x1b[H")[2]
+    finally:
+        watching.close()
+    lines = clean(screen.replace("\r", "")).split("\n")
+
+    assert lines[0] == "The largest entry of a grid"
+    assert len(lines) <= 24 and max(map(len, lines)) <= 40
+    assert "  many(nested,nested,nested,nested," in lines
 
 
 def test_the_next_lesson_is_the_one_behind_this_that_is_not_solved(workspace: Path, watching: Watching) -> None:

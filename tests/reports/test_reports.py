@@ -331,7 +331,7 @@ def test_words_longer_than_the_width_are_not_broken():
     text = assessment(result(check("a", "raised", f"ValueError: no\n  {path}:3 in f\n    code"), file=path), EVERYTHING)
 
     assert f"               {path}:3\n               in f\n" in text
-    assert f"  {path}\n" in text
+    assert f"\n{path}\n" in text
 
 
 def test_colour_changes_no_word():

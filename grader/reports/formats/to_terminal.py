@@ -129,9 +129,11 @@ def _marks(result: LessonResult, layout: Layout) -> list[Text]:
 
 
 def _side_by_side(left: Text, right: Text, layout: Layout) -> list[Text]:
-    """Put two texts into one line if they fit, else into two."""
+    """Put two texts into one line if they fit, else below each other."""
     fits = left.cell_len + right.cell_len + 2 <= layout.columns
-    return [left.append("  ").append_text(right)] if fits else [left, right]
+    if fits:
+        return [left.append("  ").append_text(right)]
+    return [*layout.paragraph(0, left), *layout.paragraph(0, right)]
 
 
 def _counts(checks: Sequence[CheckResult]) -> str:
