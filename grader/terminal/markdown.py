@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
@@ -18,15 +19,13 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from grader.terminal.console import has_colour, width
+from grader.terminal.console import has_colour, is_terminal, width
 from grader.terminal.layout import make_console
-from grader.terminal.text import wrap_points
+from grader.terminal.text import MIN_COLUMNS, code_fold_points
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as Piece
 
-MIN_COLUMNS = 12  # of the last column of a block of text
-DEEPER = 4  # columns that the rest of a folded line of code stands deeper than its beginning
 MAX_COLUMNS = 88  # of text; source code takes the terminal's width
 
 # Only named colours and no background: both dark and light themes make them readable.
@@ -67,10 +66,11 @@ def markdown(text: str) -> str:
 
 
 def source(code: str) -> str:
-    """Highlight Python source, without changing a character."""
-    if not has_colour():
+    """Highlight Python source; in a terminal fold what is too long, elsewhere without changing a character."""
+    longest = 1 + max(map(len, code.split("\n")))
+    if not has_colour() and not is_terminal(sys.stdout):
         return code if code.endswith("\n") else code + "\n"
-    return _render(_python(code, "python"), max(width(), 1 + max(map(len, code.split("\n")))))
+    return _render(_fold_python(code, width() if is_terminal(sys.stdout) else longest), max(width(), longest))
 
 
 def _python(code: str, language: str) -> Syntax:
@@ -99,11 +99,8 @@ def _fold_python(code: str, room: int) -> Text:
     """Colour Python, and fold lines that are too long between words, deeper than what stands below them."""
     folded = []
     for line in _python(code, "python").highlight(code.rstrip("\n")).split("\n"):
-        indent = len(line.plain) - len(line.plain.lstrip()) + DEEPER
-        if indent > room - MIN_COLUMNS:
-            folded.append(line)
-            continue
-        first, *rest = line.divide(wrap_points(line.plain, room, indent=indent))
+        points, indent = code_fold_points(line.plain, room)
+        first, *rest = line.divide(points)
         folded += [first, *(Text.assemble(" " * indent, piece) for piece in rest)]
     return Text("\n").join(folded)
 

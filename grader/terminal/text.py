@@ -8,9 +8,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 MAX_CHARS = 20_000  # of a learner's text; the rest is cut off
+MIN_COLUMNS = 12  # of the rest of a line that is folded
+DEEPER = 4  # columns that the rest of a folded line of code stands deeper than its beginning
 
 CODE = re.compile(r"`[^`\n]+`")  # in prose
 WORD = re.compile(r"\S+")
@@ -152,6 +155,22 @@ def wrap_points(
         if measure(line[starts[-1] : found.end()]) > space:
             starts.append(found.start())
     return starts[1:]
+
+
+def code_fold_points(line: str, room: int) -> tuple[list[int], int]:
+    """Return where the further lines of a line of code begin that is too long, and how deep they stand: deeper.
+
+    So none looks like a line of its own. There are no further ones where too little room would be left for them.
+    """
+    indent = len(line) - len(line.lstrip()) + DEEPER
+    return (wrap_points(line, room, indent=indent), indent) if indent <= room - MIN_COLUMNS else ([], indent)
+
+
+def fold_code(line: str, room: int) -> list[str]:
+    """Fold a line of code that is too long, between its words."""
+    points, indent = code_fold_points(line, room)
+    first, *rest = (line[start:end].rstrip() for start, end in pairwise([0, *points, len(line)]))
+    return [first, *(" " * indent + piece for piece in rest)]
 
 
 def unwrap(text: str) -> str:

@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.course_maker import make_course
-from support.learn_command import ROOT, TINY, answer, learn, solve, start_workspace
+from support.learn_command import ROOT, TINY, answer, in_a_terminal, learn, solve, start_workspace
+from support.terminal import plain
 
 from grader.cli.context import CourseContext
 from grader.cli.learn.next_step import command_beside
@@ -216,6 +217,17 @@ def test_the_solution_is_shown_after_solving_or_giving_up(workspace):
     solve(workspace, "argmax_2d")
     assert learn("solution", "argmax_2d", cwd=workspace).returncode == 0
     assert json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"][1]["gave_up"] is False
+
+
+def test_in_a_narrow_terminal_code_still_reads_as_code(workspace):
+    """The rest of a line that is too long stands deeper than what begins below it; no character is lost."""
+    text, _ = in_a_terminal("solution", "argmax_2d", "--give-up", "--no-pager", cwd=workspace, columns=40)
+    lines = plain(text).split("\n")
+    code = strip_marks((TINY / "solutions/basics/argmax_2d.py").read_text())
+
+    assert max(map(len, lines)) <= 40 and len(lines) > len(code.split("\n"))
+    assert not [line for line in lines if line[:1] not in ("", " ") and line not in code]
+    assert "".join(plain(text).split()) == "".join(code.split())
 
 
 def test_a_course_without_solutions_says_so(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,16 @@ def test_the_signs_beside_the_lines_are_explained_where_something_is_wrong(launc
     for source in (right, stub):  # a stub makes nothing that a sign could stand beside
         told = "\n".join(tell_calls(trace(launcher, "attention", source), source))
         assert "def scaled_dot_product_attention" in told and "the reference has this value" not in told
+
+
+def test_in_a_narrow_terminal_a_long_line_stays_beside_its_number(launcher: Launcher, monkeypatch: Any) -> None:
+    """Its rest stands deeper than its beginning, and not in the column of the numbers."""
+    monkeypatch.setenv("COLUMNS", "60")
+    stub = (ROOT / "exercises/core/attention.py").read_text()
+    lines = "\n".join(tell_calls(trace(launcher, "attention", stub), stub)).split("\n")
+
+    assert max(map(len, lines)) <= 60
+    assert [rest for line, rest in pairwise(lines) if "not written" in line and rest.startswith(" " * 9)]
 
 
 def test_a_truth_value_and_a_large_number_are_written_as_python_does(launcher: Launcher) -> None:

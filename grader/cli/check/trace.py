@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import operator
 import textwrap
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
@@ -18,12 +19,13 @@ from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.terminal.console import paint, put, signs, width, wrap
-from grader.terminal.text import clean
+from grader.terminal.text import clean, fold_code
 
 if TYPE_CHECKING:
     from grader.judge.tracing.shapes import TracedCall
 
 MARGIN = 34  # columns that are kept for the shapes
+NUMBERS = 5  # columns of the lines' numbers
 
 
 @click.command("trace")
@@ -90,22 +92,23 @@ def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str
     if not lines:
         yield wrap("It has no `def` whose lines could be watched. Write it as one, a line for each step.", 2)
     firsts = {number for number, text in lines.items() if text.lstrip().startswith("def ")}
-    column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - 7, 20)) + 2
+    column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - NUMBERS - 2, 20)) + 2
     places, cell = CellPlaces(source), ""
     yield ""
     for number, text in lines.items():
-        beside = _margin(call, number, width() - column - 5)
+        beside = _margin(call, number, width() - column - NUMBERS)
         if number in firsts and number > min(lines):
             yield ""
         before, (cell, shown) = cell, places.find(number) or ("", number)
         if cell != before:
-            yield paint(f"     {cell}", "quiet")
-        numbered = f"{shown:>3}  {text}"
-        if beside and len(text) <= column - 2:
-            numbered = f"{numbered:<{column + 5}}{beside.pop(0)}"
-        yield numbered
+            yield paint(f"{' ' * NUMBERS}{cell}", "quiet")
+        *above, last = fold_code(text, width() - NUMBERS)
+        margins = [f"{shown:>3}  ", *[" " * NUMBERS] * len(above)]
+        if beside and len(last) <= column - 2:
+            last = f"{last:<{column}}{beside.pop(0)}"
+        yield from map(operator.add, margins, [*above, last])
         for each in beside:
-            yield " " * (column + 5) + each
+            yield " " * (column + NUMBERS) + each
 
 
 def find_lines(call: TracedCall, source: str, others: Set[str]) -> dict[int, str]:
