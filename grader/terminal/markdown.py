@@ -21,7 +21,7 @@ from rich.theme import Theme
 
 from grader.terminal.console import has_colour, is_terminal, width
 from grader.terminal.layout import make_console
-from grader.terminal.text import MIN_COLUMNS, code_fold_points
+from grader.terminal.text import MIN_COLUMNS, NUMBERS, code_fold_points
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as Piece
@@ -70,7 +70,18 @@ def source(code: str) -> str:
     longest = 1 + max(map(len, code.split("\n")))
     if not has_colour() and not is_terminal(sys.stdout):
         return code if code.endswith("\n") else code + "\n"
-    return _render(_fold_python(code, width() if is_terminal(sys.stdout) else longest), max(width(), longest))
+    lines = _fold_python(code, width() if is_terminal(sys.stdout) else longest)
+    return _render(Text("\n").join(part for line in lines for part in line), max(width(), longest))
+
+
+def numbered_source(code: str) -> str:
+    """Highlight Python source with the number of each line beside it, and fold what is too long."""
+    lines = [
+        Text.assemble((f"{number:>3}  " if part is line[0] else " " * NUMBERS, "dim"), part)
+        for number, line in enumerate(_fold_python(code, width() - NUMBERS), 1)
+        for part in line
+    ]
+    return _render(Text("\n").join(lines), max(width(), *(line.cell_len for line in lines)))
 
 
 def _python(code: str, language: str) -> Syntax:
@@ -95,14 +106,14 @@ def _fold(line: str, room: int) -> str:
     return line[:start] + f"\n{' ' * start}".join(textwrap.wrap(line[start:], room - start, break_on_hyphens=False))
 
 
-def _fold_python(code: str, room: int) -> Text:
+def _fold_python(code: str, room: int) -> list[list[Text]]:
     """Colour Python, and fold lines that are too long between words, deeper than what stands below them."""
     folded = []
     for line in _python(code, "python").highlight(code.rstrip("\n")).split("\n"):
         points, indent = code_fold_points(line.plain, room)
         first, *rest = line.divide(points)
-        folded += [first, *(Text.assemble(" " * indent, piece) for piece in rest)]
-    return Text("\n").join(folded)
+        folded.append([first, *(Text.assemble(" " * indent, piece) for piece in rest)])
+    return folded
 
 
 class _Code(CodeBlock):
@@ -123,7 +134,8 @@ class _Code(CodeBlock):
         code = str(self.text)
         room = options.max_width - 2
         if self.lexer_name == "python":
-            yield Padding(_fold_python(code, room), (0, 0, 0, 2))
+            lines = (part for line in _fold_python(code, room) for part in line)
+            yield Padding(Text("\n").join(lines), (0, 0, 0, 2))
         else:  # a table, say, or an output
             code = "\n".join(_fold(line, room) for line in code.split("\n"))
             yield Padding(_python(code, self.lexer_name), (0, 0, 0, 2))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 MAX_CHARS = 20_000  # of a learner's text; the rest is cut off
 MIN_COLUMNS = 12  # of the rest of a line that is folded
+NUMBERS = 5  # columns of the numbers beside lines of code
 DEEPER = 4  # columns that the rest of a folded line of code stands deeper than its beginning
 
 CODE = re.compile(r"`[^`\n]+`")  # in prose

@@ -294,6 +294,18 @@ def test_the_demo_explains_itself(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_each_line_of_the_demo_stands_beside_its_number(tmp_path):
+    """What is said of a line is found in the code above it, in a pipe and in a narrow terminal, where it is folded."""
+    code = (ROOT / "lessons/core/attention_demo.py").read_text().splitlines()
+    for columns in ("80", "60"):
+        shown = learn("demo", cwd=tmp_path, course=None, COLUMNS=columns).stdout.partition("→")[0].splitlines()
+        numbered = {int(line[:3]): line[5:] for line in shown if line[:3].strip().isdigit()}
+
+        assert list(numbered) == list(range(1, len(code) + 1))
+        assert all(code[number - 1].startswith(line) for number, line in numbered.items())
+        assert max(map(len, shown)) <= int(columns)
+
+
 def test_a_course_without_a_demo_says_so(tmp_path):
     """The tiny course has none."""
     done = learn("demo", cwd=tmp_path)

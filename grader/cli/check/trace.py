@@ -19,13 +19,12 @@ from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.terminal.console import paint, put, signs, width, wrap
-from grader.terminal.text import clean, fold_code
+from grader.terminal.text import NUMBERS, clean, fold_code
 
 if TYPE_CHECKING:
     from grader.judge.tracing.shapes import TracedCall
 
 MARGIN = 34  # columns that are kept for the shapes
-NUMBERS = 5  # columns of the lines' numbers
 
 
 @click.command("trace")

@@ -59,12 +59,11 @@ def _find_demo(course: Course) -> tuple[Lesson, Path]:
 
 
 def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
-    from grader.terminal.markdown import source
+    from grader.terminal.markdown import numbered_source
 
     put(wrap(f"Somebody tried the lesson “{lesson.title}”. The code runs and looks right; `learn check` disagrees."))
     put()
-    shown = source(file.read_text(encoding="utf-8").replace("\n\n\n", "\n\n"))
-    put("\n".join("  " + line if line else "" for line in shown.splitlines()))
+    click.echo(numbered_source(file.read_text(encoding="utf-8")), nl=False, color=True)
     put()
     again = command_line("learn", "check", lesson.name, "--file", short_path(file), "--seed", str(seed))
     put(paint(f"{signs().arrow} {again}", "command"))
