@@ -43,6 +43,19 @@ def test_a_notebook_is_checked_for_each_lesson_that_it_defines(workspace, tmp_pa
         assert why in " ".join(refused.stderr.split())
 
 
+def test_a_file_from_elsewhere_is_never_told_to_be_reset(workspace, tmp_path):
+    """`learn reset` would put the stub into the workspace's own file: for another one it is said what to write."""
+    empty = tmp_path / "empty.py"
+    empty.write_text("")
+    (workspace / "basics/argmax_2d.py").write_text("")
+    for arguments, offers in ((["--file", str(empty)], False), ([], True)):
+        said = learn("check", "argmax_2d", *arguments, cwd=workspace).stdout
+        as_json = learn("check", "argmax_2d", *arguments, "--json", cwd=workspace).stdout
+
+        assert ("learn reset" in said, "learn reset" in as_json) == (offers, offers)
+        assert ("Write `argmax_2d(grid)`, as in the exercise." in said) is not offers
+
+
 def test_a_cell_that_writes_a_file_is_told_to_be_left_out(workspace, tmp_path):
     """What the notebook imports from that file is not there when it is checked, and the verdict says why."""
     cells = [

@@ -26,6 +26,7 @@ import click
 
 from grader.cli.check.live_work import LiveWork, make_live_work
 from grader.cli.check.notebook_file import as_file, as_python, read_cells, tell_cells
+from grader.cli.check.show_results import RESET
 from grader.cli.check.trace import find_lines, tell_calls
 from grader.cli.context import find_context
 from grader.cli.options import course_option
@@ -39,7 +40,7 @@ from grader.terminal.console import make_layout
 if TYPE_CHECKING:
     from grader.judge.tracing.shapes import TracedCall
 
-RESET, RUN_IT = "learn reset", "Run the cell that defines it, then check again."  # a notebook has no stub to reset
+RUN_IT = "Run the cell that defines it, then check again."  # a notebook has no stub to reset
 STYLE = Path(__file__).with_name("judge_cells.css")
 
 

@@ -17,6 +17,8 @@ from grader.model import FULL_WAY, Lesson, LessonProgress, LessonResult, Submiss
 from grader.terminal.console import free_rows, make_layout, put, warn, wrap
 from grader.terminal.text import capitalize, command_line, plural
 
+RESET = "learn reset"
+
 
 @dataclass
 class CheckRun:
@@ -93,9 +95,25 @@ def _can_trace(lesson: Lesson, file: Path, state: str) -> bool:
     return file.suffix == SUFFIX and state == "graded" and is_file(lesson.solution_path)
 
 
+def _without_reset(result: LessonResult, lesson: Lesson) -> LessonResult:
+    """Say what to write where the stub was offered: `learn reset` would write another file than the one checked."""
+    signatures = {function.name: function.signature for function in lesson.functions}
+    told = {
+        each.suggests: f"Write `{each.function}{signatures.get(each.function, '')}`, as in the exercise."
+        for each in result.mistakes
+        if RESET in each.suggests
+    }
+    return replace(
+        result,
+        mistakes=tuple(replace(each, suggests=told.get(each.suggests, each.suggests)) for each in result.mistakes),
+        suggestions=tuple(replace(each, says=told.get(each.says, each.says)) for each in result.suggestions),
+    )
+
+
 def fit_suggestions(run: CheckRun, result: LessonResult) -> LessonResult:
     lesson = run.context.course.lessons[result.lesson]
     result = _suggest_next_lesson(run, result)
+    result = _without_reset(result, lesson) if lesson.name in run.elsewhere else result
     useful = [each for each in result.suggestions if not (run.debug and each.command.endswith(" --pdb"))]
     fitted = [_fit_suggestion(run, lesson, each, result.state) for each in useful]
     return replace(result, suggestions=tuple(sorted(fitted, key=lambda each: each.command == give_up(lesson))))
