@@ -14,7 +14,7 @@ from support.factories import ROOT, course, run_judge
 
 from grader.cli.check.show import command as show
 from grader.cli.check.trace import command, tell_calls
-from grader.errors import UsageError
+from grader.errors import SelfattendError, UsageError
 from grader.judge.processes.launcher import Launcher
 from grader.judge.tracing.shape_words import describe_lines
 from grader.judge.tracing.shapes import TracedCall
@@ -289,13 +289,29 @@ def test_the_shapes_stand_beside_the_lines_that_python_counts(tmp_path) -> None:
     assert [line.split()[:2] for line in done.output.splitlines() if "e (" in line] == [["6", "e"]]
 
 
-def test_a_file_that_cannot_be_watched_says_so(tmp_path) -> None:
-    """Python that cannot be read, and code that does not load, end in a sentence; unnamed, it is the current lesson."""
-    for source in ("def softmax(x:\n", "1 / 0\n"):
-        (tmp_path / "softmax.py").write_text(source)
-        done = CliRunner().invoke(command, ["--file", str(tmp_path / "softmax.py")])
-        assert "Nothing could be watched" in done.output and "learn check softmax" in done.output
-        assert done.exit_code == 0
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [("x = 1\ndef softmax(x:\n", "SyntaxError: '(' was never closed"), ("\n1 / 0\n", "ZeroDivisionError: division by")],
+)
+@pytest.mark.parametrize(("asked", "lesson", "done"), [(command, "softmax", "watched"), (show, "attention", "drawn")])
+def test_a_file_that_cannot_be_loaded_is_told_with_its_line(tmp_path, asked, lesson, done, source, why) -> None:
+    """Python that cannot be read, and code that raises; the exit code is that of the check, for JSON too."""
+    (tmp_path / f"{lesson}.py").write_text(source)
+    arguments = [lesson, "--file", str(tmp_path / f"{lesson}.py")]
+    told = CliRunner().invoke(asked, arguments, env={"COLUMNS": "200"})
+
+    assert told.exit_code == 1
+    assert f"Nothing could be {done}:\n  {why}" in told.output and f"/{lesson}.py:2" in told.output
+    assert f"Next  learn check {lesson}" in told.output
+    assert CliRunner().invoke(asked, [*arguments, "--json"]).exit_code == 1
+
+
+def test_a_folder_in_place_of_a_file_names_the_command_that_was_used(tmp_path) -> None:
+    """What comes next is the same look at a file; without a lesson, at the current one."""
+    told = CliRunner().invoke(command, ["--file", str(tmp_path)])
+
+    assert isinstance(told.exception, SelfattendError)
+    assert told.exception.next_step == "learn trace softmax --file FILE.py"
 
 
 def test_an_argument_that_is_returned_is_right_where_it_is_given(launcher: Launcher) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,11 +15,12 @@ from grader.cli.learn.next_step import command_beside
 from grader.errors import SubmissionError, UsageError, WorkerError, WorkspaceError
 from grader.files import is_file, is_same_file
 from grader.model import Course, Lesson, Submission
-from grader.submission import read_submission
-from grader.terminal.console import put, wrap
-from grader.terminal.text import command_line
+from grader.submission import NAME_IT, read_submission
+from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.text import clean, command_line
 
 if TYPE_CHECKING:
+    from grader.judge.errors import LearnerError
     from grader.judge.examination import Judge
     from grader.model.picture import Picture
 
@@ -63,7 +65,11 @@ def read_compared(context: CourseContext, lesson: Lesson, file: Path | None, com
     path = file or Path(short_path(context.workspace.exercise_path(lesson)))  # type: ignore[union-attr]
     if path.suffix == SUFFIX:
         return read_notebook(path, lesson)
-    return read_submission(path, lesson, context.course)
+    try:
+        return read_submission(path, lesson, context.course)
+    except SubmissionError as error:
+        error.next_step = error.next_step.replace(NAME_IT, f"learn {command} {lesson.name} --file FILE.py")
+        raise
 
 
 def tell_left_out(submission: Submission) -> None:
@@ -80,16 +86,34 @@ def command_after(context: CourseContext, lesson: Lesson, file: Path | None) -> 
     return command_line("learn", "check", lesson.name, "--file", str(file))
 
 
-def ask_judge(course: Course, lessons: Sequence[Lesson], ask: Callable[[Judge], Iterable[Found]]) -> list[Found]:
-    """Return what a judge of these lessons answers, until a submission cannot be loaded."""
+def ask_judge(
+    course: Course,
+    lessons: Sequence[Lesson],
+    ask: Callable[[Judge], Iterable[Found]],
+    on_error: Callable[[LearnerError], object] = lambda error: None,
+) -> list[Found]:
+    """Return what a judge of these lessons answers, until a submission cannot be loaded; `on_error` takes why."""
     from grader.judge.errors import LearnerError
     from grader.judge.session import judge_with
     from grader.terminal.spinner import Spinner
 
     found: list[Found] = []
-    with Spinner("Starting"), suppress(LearnerError, WorkerError):
-        judge_with(course, lessons, lambda judge: found.extend(ask(judge)), device="cpu")
+    with Spinner("Starting"), suppress(WorkerError):
+        try:
+            judge_with(course, lessons, lambda judge: found.extend(ask(judge)), device="cpu")
+        except LearnerError as error:
+            on_error(error)
     return found
+
+
+def tell_errors(errors: Iterable[LearnerError], submission: Submission, done: str) -> None:
+    """Say why nothing could be done with a submission; of a notebook, in which cell."""
+    from grader.intake.notebook.cell_places import CellPlaces
+    from grader.judge.verdict.messages import describe_error
+
+    why = CellPlaces(submission.source).tell_in(clean("\n".join(map(describe_error, errors))), submission.path)
+    put(f"{paint(signs().failed, 'bad')} Nothing could be {done}:")
+    put(textwrap.indent(why, "  "))
 
 
 def draw_written(context: CourseContext, names: Iterable[str]) -> dict[str, list[Picture]]:

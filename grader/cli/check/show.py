@@ -8,16 +8,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.check.compared import ask_judge, choose_compared, command_after, read_compared, tell_left_out
+from grader.cli.check.compared import (
+    ask_judge,
+    choose_compared,
+    command_after,
+    read_compared,
+    tell_errors,
+    tell_left_out,
+)
 from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
+from grader.cli.run_command import NOT_YET
 from grader.errors import UsageError
 from grader.files import explain_unwritable, is_file
 from grader.terminal.console import make_layout, paint, put, show_paged, signs
 from grader.terminal.text import plural
 
 if TYPE_CHECKING:
+    from grader.judge.errors import LearnerError
     from grader.model.picture import Picture
 
 
@@ -35,7 +44,7 @@ def command(
     """Draw what your code answers, and what is expected.
 
     Yours, expected, and the difference. The pictures are of a small call on which yours differs, if there is one.
-    Without LESSON, your current lesson.
+    Without LESSON, your current lesson. Exit code 1: your file could not be loaded.
 
     \b
     Example:
@@ -51,12 +60,15 @@ def command(
     if not is_file(chosen.pictures_path):
         raise UsageError(f'there are no pictures of "{chosen.name}"', next_step=f"learn trace {chosen.name}")
     submission = read_compared(context, chosen, file, "show")
-    pictures = ask_judge(context.course, [chosen], lambda judge: judge.draw_pictures(chosen, submission))
+    errors: list[LearnerError] = []
+    pictures = ask_judge(context.course, [chosen], lambda judge: judge.draw_pictures(chosen, submission), errors.append)
     if as_json:
         shown = [each.vega_lite | {"description": " ".join((each.asked, *each.notes))} for each in pictures]
         click.echo(json.dumps({"schema": 1, "lesson": chosen.name, "pictures": shown}, indent=2))
-        return
-    if not pictures:
+        ctx.exit(NOT_YET if errors else 0)
+    if errors:
+        tell_errors(errors, submission, "drawn")
+    elif not pictures:
         put("Nothing could be drawn; the check says why.")
     elif out:
         _write(pictures, out)
@@ -67,6 +79,7 @@ def command(
         show_paged("\n".join(draw(each, layout, words) for each in pictures), pager=not words)
     tell_left_out(submission)
     put(f"\nNext  {paint(command_after(context, chosen, file), 'command')}")
+    ctx.exit(NOT_YET if errors else 0)
 
 
 def _write(pictures: list[Picture], out: Path) -> None:

@@ -14,14 +14,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.check.compared import ask_judge, choose_compared, command_after, read_compared, tell_left_out
+from grader.cli.check.compared import (
+    ask_judge,
+    choose_compared,
+    command_after,
+    read_compared,
+    tell_errors,
+    tell_left_out,
+)
 from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
+from grader.cli.run_command import NOT_YET
 from grader.terminal.console import paint, put, signs, width, wrap
 from grader.terminal.text import NUMBERS, clean, fold_code
 
 if TYPE_CHECKING:
+    from grader.judge.errors import LearnerError
     from grader.judge.tracing.shapes import TracedCall
 
 MARGIN = 34  # columns that are kept for the shapes
@@ -38,7 +47,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
 
     Your function is watched on one call of its checks: on one that goes wrong, if there is one. A value that the
     reference has, too, is marked as right; from the line on where none is any more, your code is wrong. A line that
-    raised is marked, too. Without LESSON, your current lesson.
+    raised is marked, too. Without LESSON, your current lesson. Exit code 1: your file could not be loaded.
 
     \b
     Example:
@@ -49,17 +58,23 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
     chosen, file = choose_compared(context, lesson, file, "trace")
     submission = read_compared(context, chosen, file, "trace")
     calls: list[TracedCall] = []
+    errors: list[LearnerError] = []
     with suppress(SyntaxError, RecursionError):
-        calls = ask_judge(context.course, [chosen], lambda judge: judge.trace(chosen, submission))
+        calls = ask_judge(context.course, [chosen], lambda judge: judge.trace(chosen, submission), errors.append)
     if as_json:
         click.echo(
             json.dumps({"schema": 1, "lesson": chosen.name, "calls": [asdict(call) for call in calls]}, indent=2)
         )
-        return
-    for line in tell_calls(calls, submission.source):
-        put(line)
+        ctx.exit(NOT_YET if errors else 0)
+    if errors:
+        tell_errors(errors, submission, "watched")
+        put()
+    else:
+        for line in tell_calls(calls, submission.source):
+            put(line)
     tell_left_out(submission)
     put(f"Next  {paint(command_after(context, chosen, file), 'command')}")
+    ctx.exit(NOT_YET if errors else 0)
 
 
 def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
