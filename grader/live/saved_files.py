@@ -11,6 +11,7 @@ from grader.errors import GraderError
 from grader.files import read_whole, resolved
 
 STEP_MS, DEBOUNCE_MS = 5, 60  # how long to wait for more of one save: editors write in several steps
+FOLDER = "a folder"  # in the place of a digest
 
 
 class SavedFiles:
@@ -49,8 +50,11 @@ class SavedFiles:
 
 
 def _digest(path: Path) -> str:
-    """Return the content's digest; "" where there is none to be read, as between two steps of a save."""
+    """Return the content's digest; "" where there is none to be read, as between two steps of a save.
+
+    A folder in the file's place has one of its own: no step of a save makes it.
+    """
     try:
         return hashlib.sha256(read_whole(path)).hexdigest()
     except (OSError, GraderError):
-        return ""
+        return FOLDER if path.is_dir() else ""

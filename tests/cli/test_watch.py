@@ -145,6 +145,19 @@ def test_a_file_that_is_taken_away_is_told(workspace: Path, watching: Watching) 
     watching.wait_for(RIGHT)
 
 
+def test_a_folder_in_the_place_of_a_file_is_told(workspace: Path, watching: Watching) -> None:
+    """Also once it was told that the file is gone; judged again once the file is back."""
+    file = workspace / "basics/argmax_2d.py"
+    file.unlink()
+    watching.wait_for(r"there is no such file[\s\S]*q quit")
+    file.mkdir()
+    watching.wait_for(r"this is a folder[\s\S]*move it away[\s\S]*q quit")
+    file.rmdir()
+    answer(workspace, "argmax_2d")
+
+    watching.wait_for(RIGHT)
+
+
 def test_each_save_has_its_verdict_and_what_was_shown_comes_back(workspace: Path, watching: Watching) -> None:
     """Saved right it passes, with the score before and marks; another is followed when saved; q gives all back."""
     answer(workspace, "argmax_2d")
