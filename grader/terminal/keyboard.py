@@ -18,6 +18,20 @@ def forget_typed() -> None:
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
+def read_key() -> str:
+    """Wait for a key, and show none; an arrow, say, is several characters."""
+    import termios
+    import tty
+
+    stdin = sys.stdin.fileno()
+    before = termios.tcgetattr(stdin)
+    tty.setcbreak(stdin, termios.TCSADRAIN)  # what is typed while the page is looked at stays
+    try:
+        return os.read(stdin, 64).decode("utf-8", "ignore")
+    finally:
+        termios.tcsetattr(stdin, termios.TCSADRAIN, before)
+
+
 @contextmanager
 def shown_again(show: Callable[[], None]) -> Iterator[None]:
     """Call `show` when the shell lets us go on after Ctrl-Z: nothing that was asked stands on the screen any more."""

@@ -261,6 +261,22 @@ def test_what_a_key_shows_stays_until_it_is_read(watching: Watching) -> None:
     watching.wait_for(r"checks failed[\s\S]*q quit")
 
 
+@pytest.mark.parametrize(("key", "quits"), [("x", False), ("q", True), ("\x04", True)])
+def test_a_key_leads_back_from_a_page_and_q_ends_it_all(watching: Watching, key: str, quits: bool) -> None:
+    """No key is shown there, and what quits on the screen quits there, too."""
+    watching.type("h")
+    watching.wait_for(r"learn hint argmax_2d[\s\S]*Enter goes back to the screen, q quits ")
+    time.sleep(0.5)  # by then it reads what is typed
+    watching.type(key)
+    if not quits:
+        assert key not in watching.wait_for(r"\x1b\[\?1049h")
+        watching.wait_for(r"checks failed[\s\S]*q quit")
+        watching.type("q")
+
+    assert watching.end() == 0
+    assert "Traceback" not in watching.text and termios.tcgetattr(watching.theirs) == watching.before
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_terminal_is_given_back_whatever_ends_it(watching: Watching, number: signal.Signals) -> None:
     """Ctrl-C and a signal leave the screen and the terminal as they were."""

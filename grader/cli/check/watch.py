@@ -23,7 +23,7 @@ from grader.course.learner_copy import passed_words
 from grader.files import is_file
 from grader.model import Lesson
 from grader.terminal.console import handling, has_reader, make_layout, put, signs, wrap, wrap_error
-from grader.terminal.keyboard import Keyboard, forget_typed, shown_again
+from grader.terminal.keyboard import Keyboard, forget_typed, read_key, shown_again
 from grader.terminal.screen import Screen
 from grader.terminal.text import capitalize, clean, plural, score_text, unexplained_score
 
@@ -51,7 +51,7 @@ STAYING = ("c", "w")  # also after a save; prints say nothing of whether it was 
 NOT_LOADED = "Your file could not be loaded, so none of it was run: q goes back to why.\n"
 NO_PICTURE = "This lesson has no picture.\n"
 NOTHING_DRAWN = "Nothing could be drawn of this; the verdict says why.\n"
-GO_BACK = "Enter goes back to the screen "
+GO_BACK = "Enter goes back to the screen, q quits "
 NONE_LEFT = "There is no other lesson that you have not solved.\n"
 PATIENT_SECONDS = 3.0  # of a check, before it is told what it may be waiting for
 STATE = "10.0 / 10, 10 more pages"  # as long as it gets where a page is shown
@@ -132,7 +132,8 @@ class _Watch:
             self._go_to(following) if following else self._turn_page("n")
         elif what in KEYS:
             self.pages = []
-            self._call(KEYS[what][1].format(lesson=self.lesson.name))
+            if not self._call(KEYS[what][1].format(lesson=self.lesson.name)):
+                return False
             if not self.is_judged or what == "h":  # how many hints there were is told with the verdict
                 self._examine()
         return True
@@ -303,8 +304,8 @@ class _Watch:
         self._enter()
         self._draw_again()
 
-    def _call(self, command: str) -> None:
-        """Run another command of `learn` in the terminal, then return to the screen."""
+    def _call(self, command: str) -> bool:
+        """Run another command of `learn` in the terminal, then return to the screen; return False if not wanted."""
         self._leave()
         put(f"$ learn {command}")
         with handling({signal.SIGTSTP: signal.SIG_DFL}):
@@ -315,14 +316,18 @@ class _Watch:
                     env={**os.environ, "SELFATTEND_COURSE": course},
                     check=False,
                 )
-            if self.screen:
-                self._wait_for_enter()
+            if self.screen and self._wait_for_key() in QUIT:
+                return False
         self._enter()
         self._draw()
+        return True
 
     @staticmethod
-    def _wait_for_enter() -> None:
+    def _wait_for_key() -> str:
         forget_typed()  # or the page that was asked for would be gone before it is read
         put()
         with shown_again(lambda: click.echo(GO_BACK, nl=False)):
-            click.prompt(GO_BACK.rstrip(), default="", show_default=False, prompt_suffix=" ")
+            click.echo(GO_BACK, nl=False)
+            key = read_key()
+        put()
+        return key
