@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from grader.terminal.layout import Layout
 
 MAX_COLUMNS = 100  # of prose
+MIN_BESIDE = 20  # columns of a text beside something else
 
 STYLES: dict[str, dict[str, Any]] = {
     "good": {"fg": "green"},
@@ -138,6 +139,18 @@ def wrap(text: str, indent: int = 0, word: re.Pattern[str] = _WHOLE) -> str:
     points = [0, *wrap_points(text, min(width(), MAX_COLUMNS) - indent, word=word), len(text)]
     lines = [" " * indent + text[start:end].rstrip(" ") for start, end in pairwise(points)] if text else []
     return CODE.sub(lambda code: paint(code[0], "strong"), "\n".join(lines).replace("\0", " "))
+
+
+def column_beside(taken: int, below: int) -> int:
+    """Return where a text begins: behind the columns that are taken, or in the next line, if they leave too few."""
+    return taken if width() - taken >= MIN_BESIDE else below
+
+
+def beside(head: str, text: str, below: int) -> str:
+    """Wrap a text behind a head, or below it, where `column_beside` says so."""
+    taken = len(click.unstyle(head))
+    wrapped = wrap(text, column_beside(taken, below))
+    return head + wrapped.lstrip() if width() - taken >= MIN_BESIDE else f"{head.rstrip()}\n{wrapped}"
 
 
 def has_reader() -> bool:

@@ -157,6 +157,17 @@ def test_a_terminal_gets_colour_and_no_line_beyond_its_width(workspace, columns)
         assert max(map(len, plain.splitlines())) <= columns
 
 
+def test_in_a_narrow_terminal_titles_stand_below_what_is_beside_them(tmp_path):
+    """No line of `learn` and `learn list` is wider than 40 columns, and no title is a column of single words."""
+    workspace = start_workspace(tmp_path / "work", ROOT)
+    where = learn(cwd=workspace, course=ROOT, COLUMNS="40").stdout
+    listed = learn("list", cwd=workspace, course=ROOT, COLUMNS="40").stdout
+
+    assert max(map(len, [*where.splitlines(), *listed.splitlines()])) <= 40
+    assert '  From text to vectors (after "The\n  transformer, piece by piece")\n' in where
+    assert "softmax\n        Softmax (25 min)\n" in listed
+
+
 def test_ctrl_c_at_a_question_ends_quietly(workspace):
     """Ctrl-C where `reset` asks changes nothing and leaves no traceback."""
     file = answer(workspace, "argmax_2d", "mine")

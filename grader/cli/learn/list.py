@@ -14,7 +14,7 @@ from grader.cli.options import course_option, json_option, pager_option
 from grader.cli.output import put_json
 from grader.course.learner_copy import passed_words, release_of
 from grader.model import FULL_WAY, SCHEMA, Lesson, LessonProgress
-from grader.terminal.console import paint, show_paged, wrap
+from grader.terminal.console import beside, column_beside, paint, show_paged, wrap
 from grader.terminal.text import capitalize, score_text
 
 MARK = "*"  # beside the lessons of the way that the learner follows
@@ -80,15 +80,16 @@ def _line(context: CourseContext, lesson: Lesson, progress: Mapping[str, LessonP
     sign, style = progress_sign(known)
     mark = MARK if context.way.name != FULL_WAY and lesson.name in context.way.lessons else " "
     state = f"{states[number - 1]:<{column}}  " if column else ""
-    head = f"{number:>{digits}}  {lesson.name:<{longest}}  {state}"
+    head = f"{mark} {paint(sign, style)} {number:>{digits}}  {lesson.name:<{longest}}  {state}"
     needs = ", ".join(need for need in course.last_needed(lesson) if not progress[need].solved)
     after = f"  after\0{needs}" if needs and not known.solved else ""
-    indent = len("  * ") + len(head)
-    says = wrap(f"{lesson.title} ({lesson.minutes}\0min){after}", indent).lstrip()
+    start = len(f"{mark} {sign} ") + digits + 2
+    says = beside(head, f"{lesson.title} ({lesson.minutes}\0min){after}", start)
     if after:
         says = _AFTER.sub(lambda found: re.sub(r"\S.*", lambda words: paint(words[0], "quiet"), found[0]), says)
+    indent = column_beside(len(click.unstyle(head)), start)
     below = f"\n{' ' * indent}{paint(passed, 'quiet')}" if known.solved and not solved else ""
-    return f"{mark} {paint(sign, style)} {head}{says}{below}"
+    return says + below
 
 
 def _way_lines(context: CourseContext) -> list[str]:

@@ -12,7 +12,7 @@ from grader.course.learner_copy import passed_words, release_of
 from grader.course.questions import topics_in
 from grader.files import is_file
 from grader.model import FULL_WAY, Course, Lesson, LessonProgress, Track, Way
-from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.console import beside, paint, put, signs, wrap
 from grader.terminal.text import bar, capitalize, clean, plural, score_text
 
 
@@ -50,7 +50,7 @@ def _show_map(context: CourseContext, progress: dict[str, LessonProgress]) -> No
     bars = [solved_bar(course, part, progress, cells=10).removesuffix(passed_words(course)) + " " for part, _ in parts]
     longest = max(map(len, bars))
     for drawn, (part, title) in zip(bars, parts, strict=True):
-        put(f"{drawn:<{longest}}" + wrap(title, longest).lstrip())
+        put(beside(f"{drawn:<{longest}}", title, below=2))
         if part is way:
             put()
     solved = [name for name, known in progress.items() if known.solved]
