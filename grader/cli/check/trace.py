@@ -26,7 +26,7 @@ from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.cli.run_command import NOT_YET
-from grader.terminal.console import paint, put, signs, width, wrap
+from grader.terminal.console import beside, paint, put, signs, width, wrap
 from grader.terminal.text import NUMBERS, clean, fold_code
 
 if TYPE_CHECKING:
@@ -93,9 +93,15 @@ def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
             yield wrap("Nothing was made before that.", 2)
         yield ""
     if any(call.values for call in calls) and not all(call.is_right for call in calls):
-        look = signs()
-        yield f"{look.passed} the reference has this value, too\n{look.skipped} it does not, which need not be wrong"
-        yield f"{look.failed} from here on it has none of yours, or your answer is wrong\n"
+        yield from _explain_signs()
+
+
+def _explain_signs() -> Iterator[str]:
+    look = signs()
+    yield beside(f"{look.passed} ", "the reference has this value, too", below=2)
+    yield beside(f"{look.skipped} ", "it does not, which need not be wrong", below=2)
+    wrong = "wrong: it is in your answer, or no value from here on is the reference's"
+    yield beside(f"{look.failed} ", wrong, below=2) + "\n"
 
 
 def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str]:
