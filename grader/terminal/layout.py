@@ -20,7 +20,7 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
-from grader.terminal.text import CODE, WORD, Signs, clean, wrap_points
+from grader.terminal.text import CODE, WORD, Signs, clean, words_within, wrap_points
 
 MAX_COLUMNS = 110  # longer lines of prose are hard to read
 
@@ -122,8 +122,7 @@ def fold_whole(line: Text, columns: int) -> list[Text]:
     room = max(columns - _indent(line, columns), 1)
     if cell_len(line.plain) != len(line.plain):
         room = max(room // 2, 1)  # a character may take two columns
-    part = rf"\S{{1,{room}}}"
-    return _wrap(line, columns, re.compile(rf"{part}(?!\S)|{part}(?<=[(\[,=/])|{part}"))
+    return _wrap(line, columns, words_within(room))
 
 
 def fold_styled(line: str, columns: int) -> list[str]:

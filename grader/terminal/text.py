@@ -158,13 +158,21 @@ def wrap_points(
     return starts[1:]
 
 
+def words_within(columns: int) -> re.Pattern[str]:
+    """Return what finds words, none longer than that: such a one is broken, behind a sign if it has one."""
+    part = rf"\S{{1,{columns}}}"
+    return re.compile(rf"{part}(?!\S)|{part}(?<=[(\[,=/])|{part}")
+
+
 def code_fold_points(line: str, room: int) -> tuple[list[int], int]:
     """Return where the further lines of a line of code begin that is too long, and how deep they stand: deeper.
 
     So none looks like a line of its own. There are no further ones where too little room would be left for them.
     """
     indent = len(line) - len(line.lstrip()) + DEEPER
-    return (wrap_points(line, room, indent=indent), indent) if indent <= room - MIN_COLUMNS else ([], indent)
+    if indent > room - MIN_COLUMNS:
+        return [], indent
+    return wrap_points(line, room, indent=indent, word=words_within(room - indent)), indent
 
 
 def fold_code(line: str, room: int) -> list[str]:

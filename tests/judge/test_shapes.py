@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -137,14 +136,20 @@ def test_the_signs_beside_the_lines_are_explained_where_something_is_wrong(launc
         assert "def scaled_dot_product_attention" in told and "the reference has this value" not in told
 
 
-def test_in_a_narrow_terminal_a_long_line_stays_beside_its_number(launcher: Launcher, monkeypatch: Any) -> None:
-    """Its rest stands deeper than its beginning, and not in the column of the numbers."""
-    monkeypatch.setenv("COLUMNS", "60")
+@pytest.mark.parametrize("columns", [40, 60])
+def test_in_a_narrow_terminal_a_long_line_stays_beside_its_number(
+    launcher: Launcher, monkeypatch: Any, columns: int
+) -> None:
+    """Its rest stands deeper than its beginning, not in the column of the numbers; what it made is whole, too."""
+    monkeypatch.setenv("COLUMNS", str(columns))
     stub = (ROOT / "exercises/core/attention.py").read_text()
     lines = "\n".join(tell_calls(trace(launcher, "attention", stub), stub)).split("\n")
+    made = "\n".join(tell_calls(trace(launcher, "attention", WRONG_AXIS), WRONG_AXIS)).split("\n")
 
-    assert max(map(len, lines)) <= 60
-    assert [rest for line, rest in pairwise(lines) if "not written" in line and rest.startswith(" " * 9)]
+    assert max(map(len, [*lines, *made])) <= columns
+    first = next(number for number, line in enumerate(lines) if line.startswith(' 57          "scaled'))
+    assert lines[first + 1].startswith(" " * 17)
+    assert any(line.endswith(" ✓ att (2, 5, 7) = (2, T, S)") for line in made)
 
 
 def test_a_truth_value_and_a_large_number_are_written_as_python_does(launcher: Launcher) -> None:

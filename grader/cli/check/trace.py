@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from grader.judge.tracing.shapes import TracedCall
 
 MARGIN = 34  # columns that are kept for the shapes
+MIN_MARGIN = 30  # or they stand below their line
 
 
 @click.command("trace")
@@ -113,10 +114,12 @@ def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str
         yield wrap("It has no `def` whose lines could be watched. Write it as one, a line for each step.", 2)
     firsts = {number for number, text in lines.items() if text.lstrip().startswith("def ")}
     column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - NUMBERS - 2, 20)) + 2
+    is_narrow = width() - column - NUMBERS < MIN_MARGIN
+    start = NUMBERS if is_narrow else column + NUMBERS
     places, cell = CellPlaces(source), ""
     yield ""
     for number, text in lines.items():
-        beside = _margin(call, number, width() - column - NUMBERS)
+        notes = _margin(call, number, width() - start)
         if number in firsts and number > min(lines):
             yield ""
         before, (cell, shown) = cell, places.find(number) or ("", number)
@@ -124,11 +127,11 @@ def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str
             yield paint(f"{' ' * NUMBERS}{cell}", "quiet")
         *above, last = fold_code(text, width() - NUMBERS)
         margins = [f"{shown:>3}  ", *[" " * NUMBERS] * len(above)]
-        if beside and len(last) <= column - 2:
-            last = f"{last:<{column}}{beside.pop(0)}"
+        if notes and len(last) <= column - 2 and not is_narrow:
+            last = f"{last:<{column}}{notes.pop(0)}"
         yield from map(operator.add, margins, [*above, last])
-        for each in beside:
-            yield " " * (column + NUMBERS) + each
+        for each in notes:
+            yield " " * start + each
 
 
 def find_lines(call: TracedCall, source: str, others: Set[str]) -> dict[int, str]:
@@ -161,7 +164,7 @@ def _margin(call: TracedCall, line: int, room: int) -> list[str]:
     return [
         paint(f"{looks[standing][0]} {clean(text)}", looks[standing][1])
         for standing, says in describe_line(call, line)
-        for text in _wrap_whole(says, max(room - 2, MARGIN - 2))
+        for text in _wrap_whole(says, room - 2)
     ]
 
 
