@@ -60,6 +60,8 @@ def match_attempts(
 ) -> dict[str, list[Match]]:
     """Return what is to be judged of each lesson: its file in the newest attempt that has one, or with `best` each.
 
+    An empty exercise is only taken where no attempt has anything else, not even under another lesson's name.
+
     *earlier* are the folders of earlier attempts, newest first; all other files are the newest attempt's. *weights* are
     the files of weights: those of an attempt without a file of their lesson go with that of the one before.
     """
@@ -69,7 +71,7 @@ def match_attempts(
         matchers.append((folder, LessonMatcher(course, own, only_lesson=len(lessons) == 1)))
     found = {}
     for lesson in lessons:
-        ways = (LessonMatcher.match, LessonMatcher.match_elsewhere)
+        ways = (LessonMatcher.match_written, LessonMatcher.match_elsewhere, LessonMatcher.match_empty)
         tries = (list(_match_attempts(lesson, matchers, way, best, weights)) for way in ways)
         found[lesson.name] = next(filter(None, tries), [Match()])
     return found
@@ -149,26 +151,30 @@ class LessonMatcher:
     def match(self, lesson: Lesson) -> tuple[str, str]:
         """Return the path of a lesson's file, empty if there is none, and a note where several were possible.
 
-        `<track>/<lesson>.py` comes first, then `<lesson>.py` at the top, then one deeper; else a notebook, or a Python
-        file that is named for no lesson, that defines the lesson's functions. A file that is still the empty exercise
-        comes after all of these.
+        A file that is still the empty exercise comes after all others.
         """
-        named = [path for path in self.sources if _stem(path) in self.names[lesson.name]]
-        others = len(named) > 1 or self.unnamed  # else there is nothing to prefer to an empty exercise
-        empty = [path for path in named if others and self._is_empty(lesson, path)]
+        path, note = self.match_written(lesson)
+        return (path, note) if path or note else self.match_empty(lesson)
+
+    def match_written(self, lesson: Lesson) -> tuple[str, str]:
+        """Return the same of the files that are no empty exercise.
+
+        `<track>/<lesson>.py` comes first, then `<lesson>.py` at the top, then one deeper; else a notebook, or a Python
+        file that is named for no lesson, that defines the lesson's functions.
+        """
+        named = self._find_named(lesson)
+        empty = [path for path in named if self._is_empty(lesson, path)]
         written = [path for path in named if path not in empty]
         for paths in ([path for path in written if path.lower().endswith(".py")], written):
             if paths:
                 others = self._find_other(lesson, [*written, *self._find_defining(lesson)], paths)
                 similar = dict.fromkeys([*self._find_similar(lesson, named), *others])
                 return self._choose(lesson, paths, empty, [*similar])
-        defining = [path for path in self._find_defining(lesson) if not (empty and self._is_empty(lesson, path))]
-        if defining:
-            return self._choose(lesson, defining, empty)
-        return self._choose(lesson, empty, (), self._find_similar(lesson, named)) if empty else ("", "")
+        defining = [path for path in self._find_defining(lesson) if not self._is_empty(lesson, path)]
+        return self._choose(lesson, defining, empty) if defining else ("", "")
 
     def match_elsewhere(self, lesson: Lesson) -> tuple[str, str]:
-        """Return the same for a lesson without a file: one that is named for another lesson, and answers this one, too.
+        """Return the same for a lesson that is not written: a file named for another lesson that answers this one, too.
 
         It defines all functions of the exercise, with their parameters: a helper that takes others is no answer.
         """
@@ -178,8 +184,19 @@ class LessonMatcher:
         found = [path for path in others if wanted <= self._names_in(path)]
         found = [path for path in found if asked <= _signatures(self.sources[path], wanted)]
         found = [path for path in found if not self._is_empty(lesson, path)]
-        path, note = self._choose(lesson, found, ()) if found else ("", "")
-        return path, f"{lesson.name}: {path}{JUDGED}no file is named for this lesson. {note}".rstrip() if path else note
+        empty = self._find_named(lesson)
+        path, note = self._choose(lesson, found, empty) if found else ("", "")
+        if path and not empty:
+            note = f"{path}{JUDGED}no file is named for this lesson. {note}".rstrip()
+        return path, f"{lesson.name}: {note}" if path else note
+
+    def match_empty(self, lesson: Lesson) -> tuple[str, str]:
+        """Return the same for a lesson that is written nowhere: its file that is still the empty exercise."""
+        paths = self._find_named(lesson) or self._find_defining(lesson)
+        return self._choose(lesson, paths, (), self._find_similar(lesson, paths)) if paths else ("", "")
+
+    def _find_named(self, lesson: Lesson) -> list[str]:
+        return [path for path in self.sources if _stem(path) in self.names[lesson.name]]
 
     def _is_empty(self, lesson: Lesson, path: str) -> bool:
         """Return whether a file defines the lesson's functions as the exercise does, or none of them."""

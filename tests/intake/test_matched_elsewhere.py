@@ -54,3 +54,28 @@ def test_what_is_named_for_a_lesson_goes_first(course):
     assert matched(course, {"moving_average.py": BOTH, "work.py": old})[0] == "work.py"
     path, note = matched(course, {"moving_average.py": BOTH, "moving_average.ipynb": other})
     assert not path and "several files could be meant" in note
+
+
+@pytest.mark.parametrize("stub", ["argmax_2d.py", "basics/argmax_2d.py", "argmax_2d.ipynb"])
+def test_an_answer_elsewhere_is_taken_before_the_empty_exercise(course, stub):
+    """Whoever leaves the stub in place and answers in another lesson's file is judged by the answer, and told why."""
+    text = to_source(make_notebook(STUB).encode()) if stub.endswith(".ipynb") else STUB
+    told = f"argmax_2d: moving_average.py was judged; {stub}, still the empty exercise, was not."
+
+    assert matched(course, {"moving_average.py": BOTH, stub: text}) == ("moving_average.py", told)
+    assert matched(course, {"moving_average.py": HELPER, stub: text}) == (stub, "")
+
+
+def test_an_empty_exercise_in_any_attempt_hides_no_answer_in_another(course):
+    """Neither a newer nor an older stub is judged where an attempt has the answer, whatever its file is called."""
+    old = "attempt 1/"
+    older = "argmax_2d: this is of attempt 1."
+
+    assert matched(course, {"moving_average.py": BOTH, f"{old}argmax_2d.py": STUB}, earlier=[old])[0] == (
+        "moving_average.py"
+    )
+    path, note = matched(course, {"argmax_2d.py": STUB, f"{old}moving_average.py": BOTH}, earlier=[old])
+    assert path == f"{old}moving_average.py" and note.startswith(older)
+    path, note = matched(course, {"argmax_2d.py": STUB, f"{old}argmax_2d.py": ANSWERS["argmax_2d"]}, earlier=[old])
+    assert path == f"{old}argmax_2d.py" and note == older
+    assert matched(course, {"argmax_2d.py": STUB, f"{old}argmax_2d.py": STUB}, earlier=[old]) == ("argmax_2d.py", "")
