@@ -170,8 +170,8 @@ class LearnerGrader:
         kept = {}
         for (match, found), result, pictures in counting:
             if match.path:
-                linked = find_linked(found.siblings, own) if isinstance(found, Submission) else {}
                 lesson, text = self.judge.course.lessons[result.lesson], texts[match.path]
+                linked = find_linked(lesson, text, found.siblings, own) if isinstance(found, Submission) else {}
                 kept[lesson.name] = keep_code(lesson, match.path, text, linked, pictures, len(self.lessons))
                 if text.strip() and not has_code(kept[lesson.name]):
                     hand_in.note(f"{match.path} was not compared with others': no code can be read in it.")

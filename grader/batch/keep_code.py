@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from grader.batch.make_record import MAX_KEPT_CHARS
+from grader.intake.match_lessons import defined_names
 from grader.intake.notebook.join_cells import without_frame
 from grader.model import Lesson
 from grader.model.picture import Picture, pack_pictures
@@ -14,13 +15,19 @@ from grader.similarity import fingerprint
 MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may take twelve bytes
 
 
-def find_linked(siblings: Mapping[str, tuple[str, str]], elsewhere: Collection[str]) -> dict[str, str]:
-    """Return the learner's files that one imports, by name, but for texts that are compared *elsewhere*.
+def find_linked(
+    lesson: Lesson, text: str, siblings: Mapping[str, tuple[str, str]], elsewhere: Collection[str]
+) -> dict[str, str]:
+    """Return the learner's files that *text* imports, by name, but for texts that are compared *elsewhere*.
 
-    The shortest come first: of very long code the end is not read.
+    Those that define what the lesson asks for and *text* does not come first, wherever else they count; then the
+    shortest: of very long code the end is not read.
     """
-    texts = {f"{name}.py": text for name, (_, text) in siblings.items() if text not in elsewhere}
-    return dict(sorted(texts.items(), key=lambda one: len(one[1])))
+    missing = {function.name for function in lesson.functions} - defined_names(text)
+    texts = {f"{name}.py": each for name, (_, each) in siblings.items()}
+    given = {name for name, each in texts.items() if missing & defined_names(each)} if missing else set()
+    kept = [name for name, each in texts.items() if name in given or each not in elsewhere]
+    return {name: texts[name] for name in sorted(kept, key=lambda name: (name not in given, len(texts[name])))}
 
 
 def keep_code(

@@ -145,7 +145,7 @@ class LessonMatcher:
         self.functions = {name: _wanted(one) for one in course.lessons.values() for name in self.names[one.name]}
         self.all_names = self.functions.keys()
         self.base = _common_folder(sources, {track.name for track in course.tracks})
-        self._names_in = cache(lambda path: _defined_names(sources[path]))
+        self._names_in = cache(lambda path: defined_names(sources[path]))
         self.unnamed = [path for path in sources if _stem(path) not in self.all_names]
 
     def match(self, lesson: Lesson) -> tuple[str, str]:
@@ -277,7 +277,7 @@ def _wanted(lesson: Lesson) -> set[str]:
     return {function.name for function in lesson.functions}
 
 
-def _defined_names(source: str) -> frozenset[str]:
+def defined_names(source: str) -> frozenset[str]:
     """Return the names of functions, classes and values at the top level of a source."""
     try:
         return module_names(source).assigned

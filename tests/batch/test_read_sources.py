@@ -111,6 +111,28 @@ def test_code_that_a_long_file_links_is_compared(tmp_path: Path) -> None:
     assert kept["ann"]["moving_average"]["text"] == kept["bob"]["moving_average"]["text"]
 
 
+def test_a_function_in_another_lessons_file_is_compared_for_both(tmp_path: Path) -> None:
+    """A copy hides behind no name: the file that gives a lesson its function is compared for that one, too."""
+    linked, both = "from argmax_2d import moving_average\n", f"{ANSWERS['argmax_2d']}\n\n{RIGHT}"
+    copied = {"bob/moving_average.py": linked, "bob/argmax_2d.py": both}
+    _, kept = grade(tmp_path, {**copied, "ann/moving_average.py": both})
+
+    assert kept["bob"]["moving_average"]["text"] == kept["ann"]["moving_average"]["text"]
+    assert kept["bob"]["moving_average"]["source"] == f"{linked}# argmax_2d.py, which it imports:\n{both}"
+    assert kept["bob"]["argmax_2d"]["source"] == both
+
+
+def test_junk_in_linked_files_pushes_no_function_out(tmp_path: Path) -> None:
+    """The file that defines the lesson's function is read before shorter ones that use up what is read."""
+    junk = "def f(a, b):\n" + "    return a + b + b + a\n" * 1_000
+    names = [f"util{number}" for number in range(8)]
+    own = "".join(f"import {name}\n" for name in names) + "from my_code import moving_average\n"
+    files = {**{f"bob/{name}.py": junk for name in names}, "bob/moving_average.py": own}
+    _, kept = grade(tmp_path, {**files, "bob/my_code.py": RIGHT + "# nothing here\n" * 2_000})
+
+    assert kept["bob"]["moving_average"]["source"].startswith(f"{own}# my_code.py, which it imports:\n{RIGHT}")
+
+
 def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
     """A file with something in it of which no token is read, unlike an empty one."""
     hand_ins = {"ann/moving_average.py": "# to be done, as soon as I can\n", "bob/moving_average.py": "\n"}
