@@ -12,7 +12,7 @@ too. They count in reach of any of the exercise's functions, and in what runs wh
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -185,15 +185,16 @@ class _Program:
         self.unread.append(where)
         return None
 
-    def _nodes_of(self, module: HidingModule, name: str) -> Iterable[ast.AST]:
-        """Return what binds a name of a module, and what else puts something into the object that it stands for.
+    def _nodes_of(self, module: HidingModule, name: str, seen: Container[int]) -> Iterable[ast.AST]:
+        """Return what binds a name of a module, and what not yet *seen* puts something into the object it stands for.
 
         A statement that calls one of the exercise's own functions is a trial of it: `print(softmax(x) - F.softmax(x))`,
         and so is one that calls a test which reaches what is changed by way of these alone.
         """
         if name == EVERYTHING:
             return module.body
-        changing = [node for node, callee in module.changes.of(name) if not self._tries(module, callee, name)]
+        unseen = ((node, callee) for node, callee in module.changes.of(name) if id(node) not in seen)
+        changing = [node for node, callee in unseen if not self._tries(module, callee, name)]
         return [*module.bindings.get(name, ()), *changing]
 
     def _tries(self, module: HidingModule, callee: str, name: str) -> bool:
@@ -215,7 +216,7 @@ class _Program:
             found = set(module.imported.get(name, ()))
             if name not in module.bindings:  # it may come with `from helper import *`
                 found |= {(other, name) for other in module.own_stars}
-            for node in self._nodes_of(module, name):
+            for node in self._nodes_of(module, name, seen_nodes):
                 if id(node) not in seen_nodes:
                     seen_nodes.add(id(node))
                     yield where, module, node
