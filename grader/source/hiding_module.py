@@ -57,6 +57,7 @@ from grader.worker.watch.rewritten_lookups import FIRST, told_calls
 
 OF_PYTHON = frozenset({"getattr", "setattr", "delattr", "vars"})
 UNREWRITTEN = METHODS | OF_PARTS | {DICT}  # in a pattern, where no call may stand
+OF_ANY_OBJECT = LOOKUPS | SETTERS | OF_PARTS  # in other hands they look up what they are told
 OF_LOAD = frozenset({"map_location", "mmap", "weights_only"})
 
 
@@ -92,7 +93,7 @@ class HidingModule(OwnNames):
                 return self._imported_place(node)
             case ast.Call() | ast.Attribute() | ast.Name() | ast.Dict() if found := self._lookup_of_unread_names(node):
                 return found
-            case _ if found := makes_attributes(node, self._known_name(node), self.classes, self._dictionaries):
+            case _ if found := makes_attributes(node, self._known_name, self.classes, self._dictionaries):
                 return found
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
@@ -223,11 +224,9 @@ class HidingModule(OwnNames):
             case ast.Call(func=ast.Name(called)) if called in OF_PYTHON and called in self._bound:
                 return called  # it may give what it is told
             case ast.Call(args=[]) if name in ALL_NAMES:
-                # a library's functions are among one's own, or a library itself
+                # a library's functions are among one's own, or itself; a worker sees it of a function's own names
                 found = bool(self.stars) or (self._holds_modules and id(node) not in self.named)
-                found = (
-                    found and id(node.func) not in self.lists_of_own
-                )  # of which a worker sees whether one is a module
+                found = found and id(node.func) not in self.lists_of_own
             case ast.Call(args=[_, *_]) if name in LOOKUPS:
                 found = self._looks_up_unread_name(node, name)
             case ast.Call(args=[thing, *_] as given) if name in SETTERS:
@@ -240,11 +239,13 @@ class HidingModule(OwnNames):
             case ast.Attribute(attr="__dict__", value=thing):
                 found = self._is_known(thing)
             case ast.Name() | ast.Attribute():
-                # in other hands it looks up what it is told; what a worker has in the place of Python's own may
-                is_own = isinstance(node, ast.Name) and node.id in OF_PYTHON and node.id not in self._bound
-                is_fine = is_own or id(node) in self.called | self._of_containers
-                found = name in LOOKUPS | SETTERS | OF_PARTS and not is_fine
+                found = name in OF_ANY_OBJECT and id(node) not in self.called and not self._is_harmless_value(node)
         return name if found else ""
+
+    def _is_harmless_value(self, node: ast.Name | ast.Attribute) -> bool:
+        """Return True for a method of dictionaries, and for what a worker has in the place of Python's own lookups."""
+        is_own = isinstance(node, ast.Name) and node.id in OF_PYTHON and node.id not in self._bound
+        return is_own or id(node) in self._of_containers
 
     def _looks_up_unread_name(self, lookup: ast.Call, name: str) -> bool:
         given, names = lookup.args, looked_up_names(lookup, name)

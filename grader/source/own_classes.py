@@ -34,14 +34,15 @@ NEVER_SET = frozenset({
 })  # fmt: skip
 METACLASSES = frozenset({"ABCMeta", "EnumMeta", "EnumType", "FunctionMeta"})  # as a call they are what `type` is
 ENUMS = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "ReprEnum", "StrEnum"})
+NameOf = Callable[[ast.AST], str]
 CLASSES = frozenset(name for name, thing in vars(builtins).items() if isinstance(thing, type))
 
 
-def makes_attributes(node: ast.AST, called: str, classes: Container[str], fine: Container[int]) -> str:
+def makes_attributes(node: ast.AST, name_of: NameOf, classes: Container[str], fine: Container[int]) -> str:
     """Return what in a node makes a class with names that do not stand there.
 
     Args:
-        called: What the node names, as its library calls it.
+        name_of: Tells what a node names, as its library calls it.
         classes: The learner's own.
         fine: Where an object is given its own dictionary.
     """
@@ -52,8 +53,9 @@ def makes_attributes(node: ast.AST, called: str, classes: Container[str], fine: 
             isinstance(of, ast.Name) and of.id in classes
         ):
             return "__class__"
-        case ast.Call(args=args, keywords=words) if called in METACLASSES or _makes_enum(called, [*args, *words]):
-            return called
+        case ast.Call(args=args, keywords=words):
+            called = name_of(node)
+            return called if called in METACLASSES or _makes_enum(called, [*args, *words]) else ""
         case ast.ClassDef(bases=bases):
             return "type" if any(last_name(base) == "type" for base in bases) else _lists_its_names(node)
         case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) if name in NEVER_SET and id(node) not in fine:
@@ -74,15 +76,11 @@ def _is_class(node: ast.expr) -> bool:
     return isinstance(node, ast.Starred) or last_name(node) in ("type", "__class__")
 
 
-def types_in_other_hands(nodes: Collection[ast.AST], called: Callable[[ast.AST], str]) -> set[int]:
-    """Return where `type` or a class of classes stands by itself, but to be called, tested for, annotated or a kind.
-
-    *called* tells what a name is called by its library.
-    """
+def types_in_other_hands(nodes: Collection[ast.AST], name_of: NameOf) -> set[int]:
+    """Return where `type` or a class of classes stands by itself, but to be called, tested for, annotated or a kind."""
     names = [node for node in nodes if isinstance(node, ast.Name | ast.Attribute)]
-    named = {
-        id(node) for node in names if (isinstance(node, ast.Name) and node.id == "type") or called(node) in METACLASSES
-    }
+    types = [node for node in names if isinstance(node, ast.Name) and node.id == "type"]
+    named = set(map(id, [*types, *(node for node in names if name_of(node) in METACLASSES)]))
     if not named:  # as in most
         return set()
     fine = {id(part) for node in nodes for part in _fine_types(node)}

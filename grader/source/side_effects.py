@@ -37,6 +37,7 @@ FROM = {
     "torch": {"nn", "optim"},
     "torch.nn": {"functional", "init"},
 }
+LEADING_ON = HIDING_NAMES | HIDING_ATTRIBUTES
 OF_TORCH = frozenset({"torch", "torch.nn", "torch.nn.functional", "torch.optim"})
 # Modules that may be reached by a dot: they hold only themselves and modules that are refused.
 SAFE_SUBMODULES = frozenset({
@@ -156,10 +157,18 @@ class _Analysis:
         return is_own or node.id not in self._binders or self._is_imported(node.id, ("typing", "collections.abc"))
 
     def _is_imported(self, name: str, modules: Collection[str]) -> bool:
-        """Return True for what imports of these modules alone bind, by its own name."""
-        imports = [node for node in self.nodes if isinstance(node, ast.ImportFrom) and node.module in modules]
-        known = {alias.name for node in imports for alias in node.names if alias.asname in (None, alias.name)}
-        return name in known and self._binders.get(name) == {ast.alias}
+        """Return True for what imports alone bind, and one of these modules gives by its own name."""
+        return self._binders.get(name) == {ast.alias} and not self._modules_of.get(name, set()).isdisjoint(modules)
+
+    @cached_property
+    def _modules_of(self) -> dict[str, set[str]]:
+        """Return for each name that is imported as it is called the modules that it comes from."""
+        found = defaultdict[str, set[str]](set)
+        for node in (node for node in self.nodes if isinstance(node, ast.ImportFrom)):
+            for alias in node.names:
+                if alias.asname in (None, alias.name):
+                    found[alias.name].add(node.module or "")
+        return dict(found)
 
     def _note_self(self, method: ast.stmt, name: str) -> None:
         """Note the attributes of *name* in a method, and where it calls `__init__` and the like on that object."""
@@ -266,7 +275,7 @@ class _Analysis:
         if name.startswith("__"):
             return id(node) in self.inits
         if id(node) in self.selves:
-            return name not in HIDING_NAMES | HIDING_ATTRIBUTES  # a class in whatever hands has any object for its own
+            return name not in LEADING_ON  # a class in whatever hands has any object for its own
         if owner in self.modules:
             return id(node) in self.uses and isinstance(node.ctx, ast.Load)
         if is_bound(node):
