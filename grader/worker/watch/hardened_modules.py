@@ -130,12 +130,13 @@ class HardenedModules:
                 waiting += [vars(each)[name] for name in names if name in getattr(each, "__dict__", ())]
 
 
-def _copy(module: ModuleType, seal: Callable[..., Any], functions: dict[str, Callable[..., Any]]) -> ModuleType:
+def _copy(module: ModuleType, seal: Callable[..., Any], given: dict[str, Callable[..., Any]]) -> ModuleType:
+    """Return a module of the same names, but for what is given: functions, which are sealed, and classes."""
     made = ModuleType(module.__name__, module.__doc__)
     vars(made).update(vars(module))
-    for name, function in functions.items():
-        if function is not Namespace:
-            function = seal(function)
-            function.__name__, function.__doc__ = name, vars(module)[name].__doc__
-        setattr(made, name, function)
+    for name, each in given.items():
+        if not isinstance(each, type):
+            each = seal(each)
+            each.__name__, each.__doc__ = name, vars(module)[name].__doc__
+        setattr(made, name, each)
     return made

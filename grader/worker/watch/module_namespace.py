@@ -37,8 +37,9 @@ class ModuleNamespace:
             return function()
         if names is self._names:
             return self.globals_()
-        is_module = any(each is ModuleType for value in names.values() for each in MRO_OF(type(value)))
-        return self._refuse("builtins.locals") if is_module else dict(names)  # as it is now, not as it will be
+        if any(is_kind(type(value), ModuleType) for value in names.values()):
+            return self._refuse("builtins.locals")
+        return dict(names)  # as it is now, not as it will be
 
 
 class Names(dict[str, Any]):
@@ -107,7 +108,12 @@ class Names(dict[str, Any]):
         return (self._now() if name == BUILTINS else self._names_of_module).pop(name, *default)
 
 
+def is_kind(kind: type, of: type) -> bool:
+    """Return True for a class that is derived from another, or is that; a class of the learner's is not asked."""
+    return any(each is of for each in MRO_OF(kind))
+
+
 def plain_text(name: Any) -> Any:
     """Return a text of Python's own kind with the signs of another one, `Names.RELU`, whose methods may tell lies."""
     kind = type(name)
-    return AS_TEXT(name) if kind is not str and any(each is str for each in MRO_OF(kind)) else name
+    return AS_TEXT(name) if kind is not str and is_kind(kind, str) else name

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from grader.worker.watch.call_monitor import SEALED, ForbiddenCall, matches
 from grader.worker.watch.hardened_modules import HardenedModules
 from grader.worker.watch.hiding_words import DICT, HIDING_ATTRIBUTES, OF_ANY_NAME, OF_PARTS, is_hiding
-from grader.worker.watch.module_namespace import MRO_OF, ModuleNamespace, plain_text
+from grader.worker.watch.module_namespace import MRO_OF, ModuleNamespace, is_kind, plain_text
 from grader.worker.watch.rewritten_lookups import Rewriter
 
 # a learner may put others in their places
@@ -101,13 +101,13 @@ class OwnLookups:
 
     def _build(self, body: Any, name: str, /, *bases: Any, **keywords: Any) -> Any:
         """Carry out a class statement, and note the class, unless a metaclass gave something else in its place."""
-        if any(_is_a(base, each) for base in bases if _is_class(base) for each in FORWARDING):
+        if any(is_kind(base, each) for base in bases if _is_class(base) for each in FORWARDING):
             self._refuse("object.__bases__")
         made = BUILD(body, name, *bases, **keywords)
         kinds = [keywords.get("metaclass", type), *(type(base) for base in bases if _is_class(base))]
-        if _is_class(made) and any(_is_a(made, each) for each in FORWARDING):  # by `__mro_entries__`
+        if _is_class(made) and any(is_kind(made, each) for each in FORWARDING):  # by `__mro_entries__`
             self._refuse("object.__bases__")
-        is_new = _is_class(made) and all(_is_class(kind) and _is_a(type(made), kind) for kind in kinds)
+        is_new = _is_class(made) and all(_is_class(kind) and is_kind(type(made), kind) for kind in kinds)
         is_plain = not any(self._is_own(type(base)) and not _is_class(base) for base in bases)
         if is_new and is_plain and NAME_OF(made) == name and FLAGS_OF(made) & IN_PYTHON:
             if type(NAMES_OF(made).get(DICT, DESCRIPTOR)) is not type(DESCRIPTOR):
@@ -161,7 +161,7 @@ class OwnLookups:
         if entry := matches(name, self._forbids):
             self._seen.append(entry)
             raise ForbiddenCall(entry)
-        is_library = _is_a(kind, ModuleType) or (is_class and not self._is_own(thing))
+        is_library = is_kind(kind, ModuleType) or (is_class and not self._is_own(thing))
         is_library = is_library and (in_itself or holder is not None)  # else there is no such thing
         is_fine = is_read and (name[:2] != "__" or not callable(getattr(thing, name, None)))
         if is_library and not is_fine and not self._gives(thing, name):
@@ -185,7 +185,7 @@ class OwnLookups:
         return type(found) is type(len) or (type(found) is FunctionType and found.__module__ == path)
 
     def _may_set(self, thing: Any, name: str, is_read: bool = False) -> None:
-        is_module = _is_a(type(thing), ModuleType)
+        is_module = is_kind(type(thing), ModuleType)
         is_library = is_module or (_is_class(thing) and not self._is_own(thing))
         if is_module or is_hiding(name) or name[:2] == "__" or (is_library and not is_read):
             self._refuse(SETTING)
@@ -253,10 +253,10 @@ class OwnLookups:
         found, kind = getattr(thing, DICT), type(thing)
         if id(kind) in self._sure and type(found) is dict:
             return found
-        if self._is_ones_own(thing) or _is_a(kind, SimpleNamespace):
+        if self._is_ones_own(thing) or is_kind(kind, SimpleNamespace):
             is_given = _is_class(thing) or type(found) is not MappingProxyType
         else:
-            is_given = type(found) is dict and not _is_a(kind, ModuleType) and not any(map(_leads_on, found.values()))
+            is_given = type(found) is dict and not is_kind(kind, ModuleType) and not any(map(_leads_on, found.values()))
         return found if is_given else self._refuse(f"object.{DICT}")
 
     def _vars(self, *things: Any) -> Any:
@@ -291,7 +291,7 @@ class OwnLookups:
     def _door(self, thing: Any, name: str) -> Any:
         """As `self.parser`: of a library's object such a name leads to a module."""
         found = getattr(thing, name) if self._is_ones_own(thing) else self._refuse(f"object.{name}")
-        return self._refuse(f"object.{name}") if _is_a(type(found), ModuleType) else found
+        return self._refuse(f"object.{name}") if is_kind(type(found), ModuleType) else found
 
     def _of_own(self, thing: Any) -> Any:
         """Return the object that a method is told: a library's may look up any name in it."""
@@ -310,15 +310,11 @@ def _seal(function: Callable[..., Any]) -> Any:
 
 
 def _is_class(thing: Any) -> bool:
-    return _is_a(type(thing), type)
-
-
-def _is_a(kind: type, of: type) -> bool:
-    return any(each is of for each in MRO_OF(kind))
+    return is_kind(type(thing), type)
 
 
 def _leads_on(value: Any) -> bool:
-    return callable(value) or _is_a(type(value), ModuleType)
+    return callable(value) or is_kind(type(value), ModuleType)
 
 
 def _dict_of(thing: Any) -> Any:
