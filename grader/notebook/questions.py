@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from grader.terminal.console import wrap
+from grader.terminal.console import beside, wrap
 
 LEARN = (sys.executable, "-P", "-m", "grader.cli.learn.group")  # -P: no module of the notebook's folder
 STOP = ("q", "quit")
@@ -91,8 +91,7 @@ def _say(event: dict[str, Any]) -> Iterator[str]:
         if event["code"]:
             yield "".join(f"    {line}\n" for line in event["code"].split("\n"))
         for mark, text in (*((str(n), part) for n, part in enumerate(event["parts"], 1)), *event["options"].items()):
-            head = f"  {mark}  "
-            yield head + wrap(text, len(head))[len(head) :]
+            yield beside(f"  {mark}  ", text, below=2)
         yield _wrap(event["how"])
     elif event["event"] == "unreadable":
         yield _wrap(f"Not read: {event['reason']}. It costs nothing; type it again.")

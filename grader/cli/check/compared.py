@@ -87,12 +87,9 @@ def command_after(context: CourseContext, lesson: Lesson, file: Path | None) -> 
 
 
 def ask_judge(
-    course: Course,
-    lessons: Sequence[Lesson],
-    ask: Callable[[Judge], Iterable[Found]],
-    on_error: Callable[[LearnerError], object] = lambda error: None,
-) -> list[Found]:
-    """Return what a judge of these lessons answers, until a submission cannot be loaded; `on_error` takes why."""
+    course: Course, lessons: Sequence[Lesson], ask: Callable[[Judge], Iterable[Found]]
+) -> tuple[list[Found], LearnerError | None]:
+    """Return what a judge of these lessons answers, and the error if a submission cannot be loaded."""
     from grader.judge.errors import LearnerError
     from grader.judge.session import judge_with
     from grader.terminal.spinner import Spinner
@@ -102,16 +99,16 @@ def ask_judge(
         try:
             judge_with(course, lessons, lambda judge: found.extend(ask(judge)), device="cpu")
         except LearnerError as error:
-            on_error(error)
-    return found
+            return found, error
+    return found, None
 
 
-def tell_errors(errors: Iterable[LearnerError], submission: Submission, done: str) -> None:
+def tell_error(error: LearnerError, submission: Submission, done: str) -> None:
     """Say why nothing could be done with a submission; of a notebook, in which cell."""
     from grader.intake.notebook.cell_places import CellPlaces
     from grader.judge.verdict.messages import describe_error
 
-    why = CellPlaces(submission.source).tell_in(clean("\n".join(map(describe_error, errors))), submission.path)
+    why = CellPlaces(submission.source).tell_in(clean(describe_error(error)), submission.path)
     put(f"{paint(signs().failed, 'bad')} Nothing could be {done}:")
     put(textwrap.indent(why, "  "))
 
@@ -128,4 +125,4 @@ def draw_written(context: CourseContext, names: Iterable[str]) -> dict[str, list
             with suppress(SubmissionError, LearnerError, WorkerError):
                 yield lesson.name, judge.draw_pictures(lesson, read_compared(context, lesson, None, "show"))
 
-    return dict(ask_judge(context.course, drawn, draw)) if drawn else {}
+    return dict(ask_judge(context.course, drawn, draw)[0]) if drawn else {}

@@ -13,7 +13,7 @@ from grader.cli.check.compared import (
     choose_compared,
     command_after,
     read_compared,
-    tell_errors,
+    tell_error,
     tell_left_out,
 )
 from grader.cli.context import find_context
@@ -26,7 +26,6 @@ from grader.terminal.console import make_layout, paint, put, show_paged, signs
 from grader.terminal.text import plural
 
 if TYPE_CHECKING:
-    from grader.judge.errors import LearnerError
     from grader.model.picture import Picture
 
 
@@ -60,14 +59,13 @@ def command(
     if not is_file(chosen.pictures_path):
         raise UsageError(f'there are no pictures of "{chosen.name}"', next_step=f"learn trace {chosen.name}")
     submission = read_compared(context, chosen, file, "show")
-    errors: list[LearnerError] = []
-    pictures = ask_judge(context.course, [chosen], lambda judge: judge.draw_pictures(chosen, submission), errors.append)
+    pictures, error = ask_judge(context.course, [chosen], lambda judge: judge.draw_pictures(chosen, submission))
     if as_json:
         shown = [each.vega_lite | {"description": " ".join((each.asked, *each.notes))} for each in pictures]
         click.echo(json.dumps({"schema": 1, "lesson": chosen.name, "pictures": shown}, indent=2))
-        ctx.exit(NOT_YET if errors else 0)
-    if errors:
-        tell_errors(errors, submission, "drawn")
+        ctx.exit(NOT_YET if error else 0)
+    if error:
+        tell_error(error, submission, "drawn")
     elif not pictures:
         put("Nothing could be drawn; the check says why.")
     elif out:
@@ -79,7 +77,7 @@ def command(
         show_paged("\n".join(draw(each, layout, words) for each in pictures), pager=not words)
     tell_left_out(submission)
     put(f"\nNext  {paint(command_after(context, chosen, file), 'command')}")
-    ctx.exit(NOT_YET if errors else 0)
+    ctx.exit(NOT_YET if error else 0)
 
 
 def _write(pictures: list[Picture], out: Path) -> None:

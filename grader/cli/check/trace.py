@@ -19,7 +19,7 @@ from grader.cli.check.compared import (
     choose_compared,
     command_after,
     read_compared,
-    tell_errors,
+    tell_error,
     tell_left_out,
 )
 from grader.cli.context import find_context
@@ -59,23 +59,23 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
     chosen, file = choose_compared(context, lesson, file, "trace")
     submission = read_compared(context, chosen, file, "trace")
     calls: list[TracedCall] = []
-    errors: list[LearnerError] = []
+    error: LearnerError | None = None
     with suppress(SyntaxError, RecursionError):
-        calls = ask_judge(context.course, [chosen], lambda judge: judge.trace(chosen, submission), errors.append)
+        calls, error = ask_judge(context.course, [chosen], lambda judge: judge.trace(chosen, submission))
     if as_json:
         click.echo(
             json.dumps({"schema": 1, "lesson": chosen.name, "calls": [asdict(call) for call in calls]}, indent=2)
         )
-        ctx.exit(NOT_YET if errors else 0)
-    if errors:
-        tell_errors(errors, submission, "watched")
+        ctx.exit(NOT_YET if error else 0)
+    if error:
+        tell_error(error, submission, "watched")
         put()
     else:
         for line in tell_calls(calls, submission.source):
             put(line)
     tell_left_out(submission)
     put(f"Next  {paint(command_after(context, chosen, file), 'command')}")
-    ctx.exit(NOT_YET if errors else 0)
+    ctx.exit(NOT_YET if error else 0)
 
 
 def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
