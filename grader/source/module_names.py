@@ -65,6 +65,7 @@ BODY = ast.stmt | ast.ExceptHandler
 BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 AT_IMPORT = ""  # stands for what runs when a module is imported
 EVERYTHING = "*"  # for all that a module binds
+MAX_STARS = 10  # libraries of which everything may be imported: of more, nobody says what a name means
 MAX_CHARS_WRITTEN = 60  # of a call that is shown as it is written
 MAX_FOLLOWED = 30  # names that lead from a call to what it may change: beyond, it may change anything
 
@@ -226,6 +227,8 @@ class ModuleNames:
         """Return what a name of `from torch.nn.functional import *` means, if that is a module or a hiding place."""
         if not self.stars or name in self.own_names:
             return ""
+        if len(self.stars) > MAX_STARS:
+            return LONG_NAME
         return next((path for star in self.stars if used_place(path := f"{star}.{name}") or is_module(path)), "")
 
     def _note_bindings(self, statement: ast.AST) -> None:
