@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -234,8 +235,10 @@ def test_what_is_left_to_the_long_run_is_there():
         assert f"def {function}(" in (ROOT / "tests" / file).read_text(), name
 
 
-def test_files_are_of_readable_size():
-    """No file of the engine is longer than 400 lines, no function longer than 60."""
+def test_folders_and_files_are_of_readable_size():
+    """No folder of the engine has more than 15 modules, no file more than 400 lines, no function more than 60."""
+    modules = Counter(path.parent for path in FILES if path.name != "__init__.py")
+    assert max(modules.values()) <= 15, modules.most_common(1)
     for path in FILES:
         text = path.read_text()
         assert text.count("\n") <= 400, path

@@ -10,8 +10,8 @@ from typing import Any
 
 from grader.batch.earlier_ids import find_exchanged, find_renamed
 from grader.batch.executors import LOCAL, GradingExecutor, make_executor
+from grader.batch.one_learner.read_within_limits import read_within_limits
 from grader.batch.outputs import Outputs, parse_record
-from grader.batch.read_within_limits import read_within_limits
 from grader.batch.results import Results, read_settings
 from grader.batch.results_folder import store_path
 from grader.batch.settings import Settings, make_settings

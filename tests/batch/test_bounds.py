@@ -18,8 +18,8 @@ from support.hand_ins import ANSWERS, TINY, learner_of, write
 from support.learn_command import ROOT, learn
 
 from grader.batch import compare_class, make_record, results, run
-from grader.batch import read_within_limits as reading
-from grader.batch.grade_learner import NO_TIME
+from grader.batch.one_learner import read_within_limits as reading
+from grader.batch.one_learner.grade_learner import NO_TIME
 from grader.batch.outputs import Outputs
 from grader.batch.results_folder import store_path
 from grader.cli.grader.run_result import print_result

@@ -22,7 +22,7 @@ from support.factories import run_judge
 from support.hand_ins import ANSWERS, SUMS, TINY, make_zip, write
 
 from grader.batch.code_pages import parse_kept
-from grader.batch.grade_learner import NO_TIME, Attempt, LearnerGrader
+from grader.batch.one_learner.grade_learner import NO_TIME, Attempt, LearnerGrader
 from grader.batch.results_folder import store_path
 from grader.batch.settings import Settings
 from grader.cli.grader.group import grader

@@ -459,7 +459,7 @@ def test_a_wrong_form_that_a_submission_can_choose_freely_is_not_told(says):
 def test_every_mistake_that_the_engine_names_is_known_here():
     """The ids that the judge gives to mistakes of no course are all replaced when a record is concealed."""
     named = set()
-    paths = [*(ROOT / "grader/judge/verdict").glob("*.py"), ROOT / "grader/batch/grade_learner.py"]
+    paths = [*(ROOT / "grader/judge/verdict").glob("*.py"), ROOT / "grader/batch/one_learner/grade_learner.py"]
     for path in paths:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Named":

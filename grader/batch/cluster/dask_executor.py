@@ -29,7 +29,7 @@ from grader.batch.cluster.dask_task import (
     pack_course,
 )
 from grader.batch.make_record import Graded, make_failed
-from grader.batch.read_within_limits import read_within_limits
+from grader.batch.one_learner.read_within_limits import read_within_limits
 from grader.batch.settings import Settings
 from grader.errors import GraderError, SelfattendError, UsageError
 from grader.intake.hand_in import HandIn

@@ -36,7 +36,7 @@ from grader.judge.session import judge_with
 from grader.model import Course
 
 if TYPE_CHECKING:
-    from grader.batch.grade_learner import LearnerGrader
+    from grader.batch.one_learner.grade_learner import LearnerGrader
     from grader.judge.examination import Judge
 
 END_SECONDS = 30.0  # for the workers and their fork server to end after the parent hangs up
@@ -79,7 +79,8 @@ def _forgetting_compiled(course: Course) -> Iterator[None]:
 
 
 def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
-    from grader.batch.grade_learner import LearnerGrader  # not before the launcher has started: it imports pytest
+    # not before the launcher has started: it imports pytest
+    from grader.batch.one_learner.grade_learner import LearnerGrader
 
     if settings.isolation not in ON_TRUST:  # else a learner's code could reach them
         judge.keep_fingerprints()

@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from grader.batch.keep_code import find_linked, keep_code
 from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
-from grader.batch.read_sources import read_sources, write_sources
+from grader.batch.one_learner.keep_code import find_linked, keep_code
+from grader.batch.one_learner.read_sources import read_sources, write_sources
 from grader.batch.settings import Settings
 from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError

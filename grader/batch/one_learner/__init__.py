@@ -1,0 +1,1 @@
+"""Read, judge and keep what one learner handed in."""
