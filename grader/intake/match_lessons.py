@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -201,7 +201,7 @@ class LessonMatcher:
     def _is_empty(self, lesson: Lesson, path: str) -> bool:
         """Return whether a file defines the lesson's functions as the exercise does, or none of them."""
         wanted = _wanted(lesson)
-        stub = _definitions(read_file(lesson.exercise_path), wanted)
+        stub = _definitions_of_exercise(read_file(lesson.exercise_path), frozenset(wanted))
         return _definitions(self.sources[path], wanted).items() <= stub.items()
 
     def _say_empty(self, lesson: Lesson, path: str) -> str:
@@ -285,7 +285,12 @@ def defined_names(source: str) -> frozenset[str]:
         return frozenset(re.findall(r"^(?:def|class)[ \t]+(\w+)", source, re.MULTILINE))
 
 
-def _definitions(source: str, wanted: set[str]) -> dict[str, Body]:
+@cache  # each hand-in is compared with it
+def _definitions_of_exercise(source: str, wanted: frozenset[str]) -> dict[str, Body]:
+    return _definitions(source, wanted)
+
+
+def _definitions(source: str, wanted: Set[str]) -> dict[str, Body]:
     """Return the bodies of these functions and classes as text; of other values of these names, nothing.
 
     Of a source that cannot be read, all of it is each of them.
