@@ -69,6 +69,19 @@ def test_a_cell_that_writes_a_file_is_told_to_be_left_out(workspace, tmp_path):
     assert "Code cell 1 was left out: it writes tools.py" in " ".join(done.stdout.split())
 
 
+def test_trace_says_as_json_why_a_file_cannot_be_loaded(workspace, tmp_path):
+    """In `error`, with the line; it is null where the file was watched."""
+    for text, why in (("import nothing_there\n", "No module named 'nothing_there'"), ("x = (\n", "was never closed")):
+        (tmp_path / "mine.py").write_text(text)
+        done = learn("trace", "argmax_2d", "--file", str(tmp_path / "mine.py"), "--json", cwd=workspace)
+        told = json.loads(done.stdout)
+        assert done.returncode == 1 and told["calls"] == [] and why in told["error"] and "mine.py:1" in told["error"]
+
+    (tmp_path / "mine.py").write_text(WRONG)
+    told = json.loads(learn("trace", "argmax_2d", "--file", str(tmp_path / "mine.py"), "--json", cwd=workspace).stdout)
+    assert told["calls"] and told["error"] is None
+
+
 def test_a_notebook_of_the_workspace_says_how_its_result_is_kept(workspace):
     """By the cell that checks itself; and what comes next is another command than the one just typed."""
     notebook = workspace / "basics/mine.ipynb"

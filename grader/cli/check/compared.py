@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from grader.cli.check.missing_file import require_there
 from grader.cli.check.notebook_file import SUFFIX, lessons_in, notes_to_tell, read_notebook
 from grader.cli.context import CourseContext, short_path
 from grader.cli.learn.next_step import command_beside
+from grader.cli.output import put_json
 from grader.errors import SubmissionError, UsageError, WorkerError, WorkspaceError
 from grader.files import is_file, is_same_file
-from grader.model import Course, Lesson, Submission
+from grader.model import SCHEMA, Course, Lesson, Submission
 from grader.submission import NAME_IT, read_submission
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import clean, command_line
@@ -103,14 +104,25 @@ def ask_judge(
     return found, None
 
 
+def put_found(lesson: Lesson, found: Mapping[str, Any], error: LearnerError | None, submission: Submission) -> None:
+    """Print as JSON what was found of a submission, and why that is nothing if it cannot be loaded."""
+    why = _describe_error(error, submission) if error else None
+    put_json({"schema": SCHEMA, "lesson": lesson.name, **found, "error": why})
+
+
 def tell_error(error: LearnerError, submission: Submission, done: str) -> None:
-    """Say why nothing could be done with a submission; of a notebook, in which cell."""
+    """Say why nothing could be done with a submission."""
+    put(f"{paint(signs().failed, 'bad')} Nothing could be {done}:")
+    put(textwrap.indent(_describe_error(error, submission), "  "))
+
+
+def _describe_error(error: LearnerError, submission: Submission) -> str:
+    """Return an error of the submission with its lines; of a notebook, with its cells."""
     from grader.intake.notebook.cell_places import CellPlaces
     from grader.judge.verdict.messages import describe_error
 
-    why = CellPlaces(submission.source).tell_in(clean(describe_error(error)), submission.path)
-    put(f"{paint(signs().failed, 'bad')} Nothing could be {done}:")
-    put(textwrap.indent(why, "  "))
+    why: str = CellPlaces(submission.source).tell_in(clean(describe_error(error)), submission.path)
+    return why
 
 
 def draw_written(context: CourseContext, names: Iterable[str]) -> dict[str, list[Picture]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from grader.cli.check.compared import (
     ask_judge,
     choose_compared,
     command_after,
+    put_found,
     read_compared,
     tell_error,
     tell_left_out,
@@ -62,7 +62,7 @@ def command(
     pictures, error = ask_judge(context.course, [chosen], lambda judge: judge.draw_pictures(chosen, submission))
     if as_json:
         shown = [each.vega_lite | {"description": " ".join((each.asked, *each.notes))} for each in pictures]
-        click.echo(json.dumps({"schema": 1, "lesson": chosen.name, "pictures": shown}, indent=2))
+        put_found(chosen, {"pictures": shown}, error, submission)
         ctx.exit(NOT_YET if error else 0)
     if error:
         tell_error(error, submission, "drawn")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import operator
 import textwrap
 from collections.abc import Iterator, Sequence, Set
@@ -18,6 +17,7 @@ from grader.cli.check.compared import (
     ask_judge,
     choose_compared,
     command_after,
+    put_found,
     read_compared,
     tell_error,
     tell_left_out,
@@ -63,9 +63,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
     with suppress(SyntaxError, RecursionError):
         calls, error = ask_judge(context.course, [chosen], lambda judge: judge.trace(chosen, submission))
     if as_json:
-        click.echo(
-            json.dumps({"schema": 1, "lesson": chosen.name, "calls": [asdict(call) for call in calls]}, indent=2)
-        )
+        put_found(chosen, {"calls": [asdict(call) for call in calls]}, error, submission)
         ctx.exit(NOT_YET if error else 0)
     if error:
         tell_error(error, submission, "watched")
