@@ -153,6 +153,7 @@ def test_what_another_editor_wrote_is_not_overwritten(
     page.keyboard.type("mine")
     page.locator("#conflict").wait_for()
     assert gap_in(page.locator("#conflict")) >= 8
+    assert page.locator("#conflict pre").all_text_contents() == ["theirs", "mine"]
     page.keyboard.press("Control+s")
     assert (workspace / FILE).read_text() == "theirs"
     assert area.input_value() == "mine"

@@ -339,6 +339,7 @@ def look_at_shapes(page: Any) -> None:
     wide = page.viewport_size
     made, own = page.locator(".made").last, page.locator(".own").last
     assert made.bounding_box()["x"] >= own.bounding_box()["x"] + own.bounding_box()["width"]
+    assert not made.locator(".sizes").first.is_visible()  # only the letters, where both have no room
     page.set_viewport_size({"width": 400, "height": 800})
     assert made.bounding_box()["y"] > own.bounding_box()["y"] + 8
     assert page.evaluate("document.documentElement.scrollWidth") <= 400

@@ -39,8 +39,13 @@ function draw() {
 function shapesOf(line, at, count) {
   const moved = at - count + shapes.source.length;
   const notes = shapes.notes.get((shapes.source[at] === line ? at : shapes.source[moved] === line ? moved : -1) + 1) ?? [];
-  const told = notes.map((note) => `<span class="${note.standing}">${escape(note.says)}</span>`);
+  const told = notes.map((note) => `<span class="${note.standing}">${withSizes(escape(note.says))}</span>`);
   return told.length ? `<span class="made">${told.join("")}</span>` : "";
+}
+
+// `scores (2, 5, 7) = (2, T, S)`: what stands in both brackets is the same, so the first may be left out.
+function withSizes(says) {
+  return says.replace(/\([\d, ]+\) = (?=\()/, '<span class="sizes">$&</span>');
 }
 
 function takeShapes({ version, shapes: found }) {
@@ -122,8 +127,25 @@ function meet(file) {
   if (file.version === known.version) return;
   if (!hasNews() || file.text === area.value) { take(file); return; }
   theirs = file;
-  conflict.hidden = false;
+  showConflict();
   say("Not saved: the file was changed elsewhere");
+}
+
+function showConflict() {
+  conflict.hidden = false;
+  const [there, here] = differing(theirs.text, area.value);
+  document.getElementById("in-file").textContent = there;
+  document.getElementById("in-page").textContent = here;
+}
+
+// Two texts without the lines that are equal at both ends.
+function differing(...texts) {
+  const [one, other] = texts.map((text) => text.split("\n"));
+  const most = Math.min(one.length, other.length);
+  let [start, end] = [0, 0];
+  while (start < most && one[start] === other[start]) start += 1;
+  while (end < most - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  return [one, other].map((lines) => lines.slice(start, lines.length - end).join("\n") || "nothing");
 }
 
 // What was not chosen of two texts: it can be had back, and then what was here is set aside in its place.
@@ -164,7 +186,8 @@ async function save() {
 area.addEventListener("input", () => {
   marks = [];
   draw();
-  if (!theirs) say("…");
+  if (theirs) showConflict();
+  else say("…");
   clearTimeout(timer);
   timer = setTimeout(save, PAUSE_MS);
 });
