@@ -102,6 +102,40 @@ def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
     assert unguarded[0].score == 10.0 and unguarded[1].score > 9.0
 
 
+PLANTS = """
+
+class Reach:
+    def put(self, value):
+        self.kept = value
+
+
+def kept(q, k, v, mask):
+    return {}
+
+
+Reach.put(torch.nn.GELU, kept)
+"""
+TAKES = """import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    return [torch.nn.GELU][0].kept(q, k, v, mask)
+"""
+
+
+def test_what_a_lesson_leaves_for_the_next_is_watched_as_its_own(launcher):
+    """What one file could import of the other it may as well find in the process; a forbidden call is seen there."""
+    own = "softmax((q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~torch.as_tensor(True if mask is None else mask), "
+    own += "-torch.inf)) @ v"
+    call = "torch.nn.functional.scaled_dot_product_attention(q, k, v, mask)"
+    found = []
+    for code in (own, call):
+        softmax = RIGHT["softmax"] + PLANTS.format(code)
+        found.append(judged(launcher, {"softmax": softmax, "attention": TAKES}, shared=True)[1].score)
+
+    assert found[0] > 9 and found[1] == 1.0
+
+
 def test_an_old_worker_is_not_used_on(launcher, monkeypatch):
     """A process that has served for long is replaced, so that no lesson pays for the time of those before it."""
     monkeypatch.setattr(worker_pool, "MAX_SHARED_FRACTION", 0.0)
