@@ -64,7 +64,8 @@ def _weigh_pairs(index: ClassIndex) -> tuple[Ints, Ints, Floats]:
     """Return the pairs that share a print, by the places of their solutions, and about how strong evidence each is."""
     first, second, counts, sums = index.shared_pairs()
     tokens = np.array([one.tokens for one in index.solutions], dtype=np.int64)
-    share = counts / np.minimum(index.own_prints[first], index.own_prints[second])
+    own = np.minimum(index.own_prints[first], index.own_prints[second])
+    share = np.minimum(counts / np.maximum(own, 1), 1.0)
     needed = BASE_EVIDENCE + EVIDENCE_PER_TOKEN * np.minimum(tokens[first], tokens[second])
     too_little = np.minimum(share / MIN_SHARE, 1.0) ** 2  # an estimate may be wrong: no pair is left out
     return first, second, TOKENS_A_PRINT * sums * share**0.5 * too_little / needed

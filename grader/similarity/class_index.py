@@ -35,7 +35,9 @@ class ClassIndex:
         self.learners = np.array([numbers[one.learner] for one in solutions], dtype=np.int64)
         self._rarities = np.array([self.rarity(learners) for learners in range(1, self.limit + 1)])
         self._prints, self._owners = self._uncommon(corpus)
-        self._hashes, self._counts = self._count_prints(self._find_writers(corpus))
+        self._own: dict[Solution, RarePrints] = {}
+        self.twins = self._find_twins()
+        self._hashes, self._counts = self._count_prints(self._find_writers())
         _, self._holders = self._count_prints(self.learners)
         self._words = self._count(lambda one: one.names | one.remarks)
         self._wrongs = self._count(lambda one: (one.wrong, one.wrong.mistakes) if one.wrong else ())
@@ -53,6 +55,20 @@ class ClassIndex:
             rarities = self._rarities_of(one)
             self._rare[one] = RarePrints(one.prints[rarities > 0], rarities[rarities > 0], one.tokens)
         return self._rare[one]
+
+    def own_prints_of(self, one: Solution) -> RarePrints:
+        """Return a solution's prints without those in the course, as if nobody else of the class had them."""
+        if one not in self._own:
+            hashes = one.prints["hash"].astype(np.int64)
+            places = np.minimum(np.searchsorted(self._prints, hashes), len(self._prints) - 1)
+            own = one.prints[self._prints[places] == hashes] if len(self._prints) else one.prints[:0]
+            self._own[one] = RarePrints(own, np.full(len(own), self.rarity(1)), one.tokens)
+        return self._own[one]
+
+    def are_twins(self, first: Solution, second: Solution) -> bool:
+        """Return True for two that are the same word for word, and long enough for that to say something."""
+        is_same = first.text == second.text and np.array_equal(first.prints["hash"], second.prints["hash"])
+        return is_same and first is not second and self.own_prints_of(first).tokens >= MIN_TOKENS_RIGHT
 
     def _rarities_of(self, one: Solution) -> npt.NDArray[np.float64]:
         """Return the rarity of each of a solution's prints."""
@@ -74,7 +90,8 @@ class ClassIndex:
 
     def shared_pairs(self) -> tuple[Ints, Ints, Ints, npt.NDArray[np.float64]]:
         """Return the pairs of solutions of different learners that share prints: how many, and how rare in all."""
-        first, second, weights = self._shared_prints()
+        found = [self._shared_prints(), *self._shared_by_twins()]
+        first, second, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
         differ = self.learners[first] != self.learners[second]
         first, second, weights = first[differ], second[differ], weights[differ]
         many = len(self.solutions)
@@ -98,19 +115,29 @@ class ClassIndex:
         keys = _distinct((prints[unknown] << 24) | owners[unknown])
         return keys >> 24, keys & 0xFFFFFF
 
-    def _find_writers(self, corpus: CourseCorpus) -> Ints:
-        """Return who wrote each solution: however many have the same one, word for word, they count as one.
-
-        What many of them share would else be an idiom. Short ones are left: those many write independently.
-        """
-        writers = self.learners.copy()
+    def _find_twins(self) -> list[list[int]]:
+        """Return the places of solutions that are the same, word for word: short ones many write independently."""
         equal: dict[Hashable, list[int]] = defaultdict(list)
         for place, one in enumerate(self.solutions):
             equal[one.text, one.prints["hash"].tobytes()].append(place)
-        for places in equal.values():
-            if len(places) > 1 and _count_own_tokens(self.solutions[places[0]], corpus) >= MIN_TOKENS_RIGHT:
-                writers[places] = writers[places].min()
+        several = (places for places in equal.values() if len(places) > 1)
+        return [places for places in several if self.are_twins(*(self.solutions[place] for place in places[:2]))]
+
+    def _find_writers(self) -> Ints:
+        """Return who wrote each solution: twins count as one, for what many of them share would else be an idiom."""
+        writers = self.learners.copy()
+        for places in self.twins:
+            writers[places] = writers[places].min()
         return writers
+
+    def _shared_by_twins(self) -> list[tuple[Ints, Ints, npt.NDArray[np.float64]]]:
+        """Return all own prints of each twin and the next one, however many others of the class have some of them."""
+        found = []
+        for places in self.twins:
+            many = len(self.own_prints_of(self.solutions[places[0]]).hashes)
+            first, second = (np.repeat(np.array(some, dtype=np.int64), many) for some in (places[:-1], places[1:]))
+            found.append((first, second, np.full(len(first), self.rarity(1))))
+        return found
 
     def _count_prints(self, who: Ints) -> tuple[Ints, Ints]:
         """Return each print, sorted, and how many have it; *who* says for each solution whose it is."""
@@ -154,12 +181,6 @@ class ClassIndex:
         places = np.empty(len(self.solutions), dtype=np.int64)
         places[np.lexsort(sketch.T[::-1])] = np.arange(len(self.solutions))
         return places
-
-
-def _count_own_tokens(one: Solution, corpus: CourseCorpus) -> int:
-    """Return how many tokens of a solution are not in the course."""
-    prints = one.prints[~np.isin(one.prints["hash"], corpus.hashes)]
-    return RarePrints(prints, np.ones(len(prints)), one.tokens).tokens
 
 
 def _distinct(keys: Ints) -> Ints:

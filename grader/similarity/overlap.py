@@ -33,7 +33,8 @@ class Overlap:
 
 def find_overlap(first: Solution, second: Solution, index: ClassIndex) -> Overlap | None:
     """Return what two solutions share; None if it is only what is common."""
-    own = [index.rare_prints(first), index.rare_prints(second)]
+    prints_of = index.own_prints_of if index.are_twins(first, second) else index.rare_prints
+    own = [prints_of(first), prints_of(second)]
     shared = np.intersect1d(own[0].hashes, own[1].hashes, assume_unique=True)
     if not len(shared):
         return None
