@@ -166,7 +166,11 @@ class LearnerGrader:
 
     def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str], hand_in: HandIn) -> dict[str, Any]:
         """Return by lesson what the attempt that counts is compared by, and what pages show of it."""
-        own = {texts[one.attempt.match.path] for one in counting if one.attempt.match.path}
+        own: dict[str, set[str]] = defaultdict(set)
+        for path, lesson in (
+            (one.attempt.match.path, self.judge.course.lessons[one.result.lesson]) for one in counting
+        ):
+            own[texts.get(path, "")] |= {function.name for function in lesson.functions}
         kept = {}
         for (match, found), result, pictures in counting:
             if match.path:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from grader.batch.make_record import MAX_KEPT_CHARS
+from grader.intake.leave_out import leave_out
 from grader.intake.match_lessons import defined_names
 from grader.intake.notebook.join_cells import without_frame
 from grader.model import Lesson
@@ -16,17 +17,18 @@ MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may 
 
 
 def find_linked(
-    lesson: Lesson, text: str, siblings: Mapping[str, tuple[str, str]], elsewhere: Collection[str]
+    lesson: Lesson, text: str, siblings: Mapping[str, tuple[str, str]], elsewhere: Mapping[str, Set[str]]
 ) -> dict[str, str]:
-    """Return the learner's files that *text* imports, by name, but for texts that are compared *elsewhere*.
+    """Return the learner's files that *text* imports, by name, without what answers another lesson in them.
 
-    Those that define what the lesson asks for and *text* does not come first, wherever else they count; then the
-    shortest: of very long code the end is not read.
+    Those that define what the lesson asks for and *text* does not come first; then the shortest: of very long code the
+    end is not read. *elsewhere* has, by text, the functions for which a file counts.
     """
-    missing = {function.name for function in lesson.functions} - defined_names(text)
-    texts = {f"{name}.py": each for name, (_, each) in siblings.items()}
+    asked = {function.name for function in lesson.functions}
+    missing = asked - defined_names(text)
+    texts = {f"{name}.py": leave_out(each, elsewhere.get(each, set()) - asked) for name, (_, each) in siblings.items()}
     given = {name for name, each in texts.items() if missing & defined_names(each)} if missing else set()
-    kept = [name for name, each in texts.items() if name in given or each not in elsewhere]
+    kept = filter(texts.get, texts)
     return {name: texts[name] for name in sorted(kept, key=lambda name: (name not in given, len(texts[name])))}
 
 
