@@ -1,7 +1,8 @@
-"""Read files of bounded size, name and list them, and replace them whole."""
+"""Read files of bounded size and the text of tables, name and list files, and replace them whole."""
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import re
@@ -10,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.errors import CourseError, UsageError
 
@@ -29,6 +30,10 @@ TOML_QUOTED = (
     r"""|"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|#[^\n]*"""
 )
 MAX_NUMBERED_BYTES = 200  # of such a name with a number, because it was taken
+WESTERN = "Windows-1252"
+# what each byte of it is; the five that it leaves out are as in Latin-1, so that any file is written as it was
+_WESTERN_SIGNS = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
+_WESTERN_BYTES = codecs.charmap_build(_WESTERN_SIGNS)
 
 
 def at(path: Path, line: int = 0) -> str:
@@ -53,6 +58,45 @@ def read_whole(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     if len(content) > limit:
         raise OSError(errno.EFBIG, f"it is larger than {limit >> 20} MiB", str(path))
     return content
+
+
+class TableText(NamedTuple):
+    """The text of a table, with a byte order mark where it has one, and the encoding in which its bytes were."""
+
+    text: str
+    encoding: str
+
+    def note(self, what: str) -> str:
+        """Say of a table, called *what*, that its encoding is a guess; "" where it is certain."""
+        guessed = f"{what} is not UTF-8; it was read as {WESTERN}. Look whether the names are right."
+        return guessed if self.encoding == WESTERN else ""
+
+
+def decode_table(content: bytes) -> TableText:
+    """Read a table as spreadsheets save it: in UTF-8, UTF-16 with a byte order mark, or as in the West, Windows-1252.
+
+    Raises UnicodeDecodeError for what is no UTF-16 behind such a mark.
+    """
+    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
+        if content.startswith(mark):
+            return TableText(_decode(content, encoding), encoding)
+    try:
+        return TableText(_decode(content, "utf-8"), "utf-8")
+    except UnicodeDecodeError:
+        return TableText(_decode(content, WESTERN), WESTERN)
+
+
+def encode_table(text: str, encoding: str, errors: str = "replace") -> bytes:
+    """Write a text in an encoding that `decode_table` returned; `errors` is as `str.encode` has it."""
+    if encoding == WESTERN:
+        return codecs.charmap_encode(text, errors, _WESTERN_BYTES)[0]
+    return text.encode(encoding, errors)
+
+
+def _decode(content: bytes, encoding: str) -> str:
+    if encoding == WESTERN:
+        return codecs.charmap_decode(content, "strict", _WESTERN_SIGNS)[0]
+    return content.decode(encoding)
 
 
 def load_toml(text: str) -> dict[str, Any]:

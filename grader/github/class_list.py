@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from grader.errors import UsageError
-from grader.files import at, file_name, read_whole
+from grader.files import at, decode_table, file_name, read_whole
 
 FOLDER = "feedback"  # in a learner's repository
 COLUMNS = ("id", "repository", "name")
@@ -25,13 +25,19 @@ class ClassMember(NamedTuple):
     name: str = ""
 
 
-def read_class(path: Path) -> list[ClassMember]:
-    """Read the list. Raises UsageError with the line of what is wrong."""
+def read_class(path: Path, tell: Callable[[str], None] = lambda _note: None) -> list[ClassMember]:
+    """Read the list; *tell* is called with a note on its encoding, if that had to be guessed.
+
+    Raises UsageError with the line of what is wrong.
+    """
     try:
-        rows = list(csv.reader(read_whole(path).decode("utf-8-sig").splitlines()))
+        decoded = decode_table(read_whole(path))
+        rows = list(csv.reader(decoded.text.removeprefix("\ufeff").splitlines()))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         what = f"the class list cannot be read: {getattr(error, 'strerror', None) or error}"
         raise UsageError(what, where=str(path), next_step=FORM) from None
+    if note := decoded.note(str(path)):
+        tell(note)
     heading = [cell.strip().lower() for cell in rows[0]] if rows else []
     if not {"id", "repository"} <= set(heading):
         raise UsageError("the class list has no columns id and repository", where=at(path, 1), next_step=FORM)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.files import at, read_bounded, resolved
+from grader.files import at, decode_table, read_bounded, resolved
 from grader.model.person_id import MAX_ID_CHARS, find_logins, fold_id, why_incomparable
 
 MAX_ROSTER_BYTES = 32 << 20
@@ -134,13 +134,13 @@ def _text(path: Path) -> tuple[str, list[str]]:
     if len(raw) > MAX_ROSTER_BYTES or raw[:4] == b"PK\3\4":
         what = "the roster is no CSV file" if len(raw) <= MAX_ROSTER_BYTES else "the roster is larger than 32 MB"
         raise UsageError(what, where=str(path), next_step="save the class list as CSV")
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):  # a spreadsheet's "Unicode text"
-        return raw.decode("utf-16", "replace"), []
     try:
-        return raw.decode("utf-8-sig"), []
+        decoded = decode_table(raw)
     except UnicodeDecodeError:
-        note = "The roster is not UTF-8; it was read as Windows-1252. Look whether the names are right."
-        return raw.decode("cp1252", "replace"), [note]
+        what = "the roster cannot be read as text"
+        raise UsageError(what, where=str(path), next_step="export the list anew") from None
+    note = decoded.note("The roster")
+    return decoded.text.removeprefix("\ufeff"), [note] if note else []
 
 
 def _columns(heading: Sequence[str], path: Path) -> dict[str, list[int]]:

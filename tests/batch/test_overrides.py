@@ -326,6 +326,13 @@ def test_a_table_of_scores_is_kept_whole_or_not_at_all(out):
     assert "whose score" in refused(out, "override", "{out}")
 
 
+def test_a_line_is_counted_as_an_editor_does(out):
+    """Below a cell of several lines the place is that of the file, not that of the row."""
+    (out / "said.csv").write_text('id,lesson,score,say\nbob,moving_average,2,"why\nand how"\nann,argmax_2d,11,why\n')
+
+    assert "said.csv:4" in refused(out, "override", "{out}", "--csv", "{out}/said.csv")
+
+
 def test_two_lines_of_one_hand_in_and_lesson_are_refused(out):
     """Both are named, and nothing is kept: nobody knows which is meant."""
     table = out / "said.csv"
@@ -388,3 +395,24 @@ def test_the_lesson_need_not_be_named_where_there_is_one(tmp_path):
         one.finish()
     call(tmp_path, "override", "{out}", "ann", "--score", "3", "--say", "why")
     assert scores(tmp_path)["ann"] == {"moving_average": 3.0}
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
+def test_a_table_that_a_spreadsheet_saved_keeps_every_sign(out, encoding):
+    """Dashes, quotes and currencies are the teacher's, whatever the encoding; that it was guessed is told."""
+    says = "It’s fine – really, “very” €5"
+    (out / "said.csv").write_bytes(f'id,lesson,score,say\nann,argmax_2d,5,"{says}"\n'.encode(encoding))
+    shown = call(out, "override", "{out}", "--csv", "{out}/said.csv")
+
+    assert says in shown and ("read as Windows-1252" in shown) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize("says, left_out", [("one\rtwo\tthree", False), ("why\x1b[2J", True), ("w\x81hy", True)])
+def test_signs_that_are_left_out_of_what_is_said_are_told(out, says, left_out):
+    """A learner reads what the teacher wrote, all of it: line breaks of any kind lose no word, and other losses are
+    told with their place."""
+    (out / "said.csv").write_text(f'id,lesson,score,say\nann,argmax_2d,5,"{says}"\n', newline="")
+    shown = call(out, "override", "{out}", "--csv", "{out}/said.csv")
+
+    assert ("said.csv:2: of what is said" in shown) == left_out
+    assert ("one two three" if not left_out else "why") in shown

@@ -101,12 +101,14 @@ def test_what_is_wrong_with_it_is_said_by_line(roster):
     assert "Line 5" in found.notes[1] and "line 2 already" in found.notes[1]
     assert "Line 4 of the roster: no id" in found.notes[2]
     assert "Lines 6, 7" in found.notes[3] and found.find(["b@x"]) is None
-    assert "Windows-1252" in roster("id,name\n1,Zo\xeb\n".encode("latin-1")).notes[0]
+    western = roster("id,name\n1,Zoë O’Neill\n".encode("cp1252"))
+    assert "Windows-1252" in western.notes[0] and western.people[0].name == "Zoë O’Neill"
 
 
 @pytest.mark.parametrize("text, says", [
     ("", "empty"), ("name,mark\nAnn,1\n", "its columns are: name, mark"), ("id,name\n", "names nobody"),
     (b"PK\x03\x04 a spreadsheet", "no CSV"), ("id\n" + "x" * 200_000, "no CSV"),
+    ("id,name\n1,Zoë\n".encode("utf-16")[:-1], "cannot be read as text"),
 ])  # fmt: skip
 def test_a_file_that_is_no_roster_is_an_error(roster, text, says):
     """The message says what is missing; nothing is guessed."""

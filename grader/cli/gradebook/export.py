@@ -169,6 +169,8 @@ def _fill(
     from grader.reports.gradebook.moodle import fill_moodle
 
     sheet = read_sheet(source, "name the file that your platform exported")
+    if sheet.note:
+        warn(sheet.note)
     head, records = read_results(results)
     unfinished = count_unfinished(head)
     if unfinished != 0 and missing_as_zero:

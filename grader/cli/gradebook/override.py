@@ -16,7 +16,7 @@ from grader.errors import UsageError
 from grader.files import at
 from grader.intake.learner import shorten
 from grader.model import SCHEMA
-from grader.terminal.console import put, wrap
+from grader.terminal.console import put, warn, wrap
 from grader.terminal.text import clean, plural
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
     from grader.reports.gradebook.fill_column import parse_number
     from grader.store.class_store import MAX_SAID_CHARS
 
-    hand_in, says, by = row["id"], *(" ".join(clean(row[key]).split()) for key in ("say", "by"))
+    hand_in, says, by = row["id"], *(_said(row[key], where or f"--{key}") for key in ("say", "by"))
     if where and hand_in.startswith("'") and hand_in[1:] in opened.states:  # as gradebook.csv has what looks a formula
         if hand_in in opened.states:
             what = f"{shorten(hand_in)} and {shorten(hand_in[1:])} are two hand-ins, which a spreadsheet shows alike"
@@ -143,6 +143,15 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
     return hand_in, lesson, Override(score, says, by, utc_now(), state.digest)
 
 
+def _said(text: str, where: str) -> str:
+    """Return a human's words in one line, without signs that nobody sees, which are told with *where* they stand."""
+    text = " ".join(text.split())
+    kept = " ".join(clean(text).split())
+    if kept.replace(" ", "") != text.replace(" ", ""):
+        warn(f"{where}: of what is said, signs that cannot be shown were left out")
+    return kept
+
+
 def _guess(opened: Results, hand_in: str) -> str:
     close = opened.suggest_ids(hand_in)
     return f"; did you mean {clean(' or '.join(close))}?" if close else ""
@@ -153,6 +162,8 @@ def _read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[s
     from grader.reports.gradebook.csv_sheet import read_sheet
 
     sheet = read_sheet(path, "name a CSV file with the columns id, lesson, score, say, by")
+    if sheet.note:
+        warn(sheet.note)
     columns = {name: sheet.find_column(name) for name in ("id", "lesson", "score", "say", "by")}
     for name in needed:
         if columns[name] is None:
@@ -163,7 +174,7 @@ def _read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[s
         if any(cell.value.strip() for cell in sheet.rows[row]):
             known = {name: place for name, place in columns.items() if place is not None}
             values = {name: read.get(name, sheet.value)(row, place) for name, place in known.items()}
-            yield at(path, row + 1), dict.fromkeys(columns, "") | values
+            yield at(path, sheet.line(row)), dict.fromkeys(columns, "") | values
 
 
 def _show(results: Path, as_json: bool) -> None:

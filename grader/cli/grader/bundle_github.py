@@ -17,7 +17,7 @@ from grader.cli.options import course_option
 from grader.errors import UsageError
 from grader.files import explain_unwritable, replacing_folder
 from grader.model import Course, Lesson
-from grader.terminal.console import paint, put, wrap
+from grader.terminal.console import paint, put, warn, wrap
 from grader.terminal.text import plural
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def github(
     course = load_course(ctx)
     chosen = choose_lessons(course, lessons, required=True)
     require_checks(course, chosen)
-    listed = read_class(members)
+    listed = read_class(members, warn)
     if not re.fullmatch(r"\w[\w ,.:()-]*", title):
         raise UsageError("--title may have letters, digits, spaces and ,.:()- only", next_step="--title 'Homework 1'")
     settings = GitHubSettings(_read_time(due), feedback, title, seed or 1 + random_seed())

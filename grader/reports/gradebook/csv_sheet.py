@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.files import read_bounded
+from grader.files import decode_table, encode_table, read_bounded
 from grader.model.person_id import why_incomparable
 
 DELIMITERS = (",", ";", "\t")
@@ -43,7 +43,12 @@ class Sheet:
             raise UsageError(what, where=name, next_step="export the gradebook as CSV")
         if len(content) > MAX_BYTES:
             raise UsageError("this file is too large for a gradebook", where=name, next_step="name the right file")
-        self.encoding, self.text = _decode(content, name)
+        try:
+            decoded = decode_table(content)
+        except UnicodeDecodeError:
+            raise UsageError("this file cannot be read as text", where=name, next_step="export it anew") from None
+        self.text, self.encoding = decoded
+        self.note = decoded.note(name or "the file")
         self.delimiter = _delimiter(self.text)
         self.rows: list[list[Cell]] = list(_rows(self.text, self.delimiter, name))
 
@@ -95,7 +100,10 @@ class Sheet:
         return bisect_left(self._line_ends, self.rows[row][0].start) + 1 if self.rows[row] else 1
 
     def with_values(self, changes: Mapping[tuple[int, int], str]) -> bytes:
-        """Return the file with these cells, by (row, column), changed; a cell that was quoted stays quoted."""
+        """Return the file with these cells, by (row, column), changed; a cell that was quoted stays quoted.
+
+        A sign that the file's encoding lacks becomes "?".
+        """
         pieces, end = [], 0
         for (row, column), value in sorted(changes.items()):
             cell = self.rows[row][column]
@@ -103,7 +111,7 @@ class Sheet:
             escaped = value.replace('"', '""')
             pieces += [self.text[end : cell.start], f'"{escaped}"' if quote else value]
             end = cell.end
-        return "".join([*pieces, self.text[end:]]).encode(self.encoding)
+        return encode_table("".join([*pieces, self.text[end:]]), self.encoding)
 
 
 def read_sheet(path: Path, next_step: str) -> Sheet:
@@ -114,20 +122,6 @@ def read_sheet(path: Path, next_step: str) -> Sheet:
         what = f"this file cannot be read: {error.strerror or error}"
         raise UsageError(what, where=str(path), next_step=next_step) from None
     return Sheet(content, str(path))
-
-
-def _decode(content: bytes, name: str) -> tuple[str, str]:
-    """Return the encoding and the text; a byte order mark stays in the text, so that it is written again."""
-    for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
-        if content.startswith(mark):
-            try:
-                return encoding, content.decode(encoding)
-            except UnicodeDecodeError:
-                raise UsageError("this file cannot be read as text", where=name, next_step="export it anew") from None
-    try:
-        return "utf-8", content.decode("utf-8")
-    except UnicodeDecodeError:
-        return "latin-1", content.decode("latin-1")  # as Western versions of Excel save it; keeps any byte
 
 
 def _delimiter(text: str) -> str:
