@@ -93,6 +93,11 @@ def encode_table(text: str, encoding: str, errors: str = "replace") -> bytes:
     return text.encode(encoding, errors)
 
 
+def fit_html(html: str, encoding: str) -> str:
+    """Return HTML with a number, `&#8594;`, in the place of each sign that the encoding of a table lacks."""
+    return _decode(encode_table(html, encoding, "xmlcharrefreplace"), encoding)
+
+
 def _decode(content: bytes, encoding: str) -> str:
     if encoding == WESTERN:
         return codecs.charmap_decode(content, "strict", _WESTERN_SIGNS)[0]

@@ -416,3 +416,16 @@ def test_signs_that_are_left_out_of_what_is_said_are_told(out, says, left_out):
 
     assert ("said.csv:2: of what is said" in shown) == left_out
     assert ("one two three" if not left_out else "why") in shown
+
+
+def test_what_a_human_says_stops_no_export(out):
+    """A sign that the worksheet's encoding lacks is a number in the comment, which a browser shows as the sign."""
+    call(out, *ANN, "--score", "5", "--say", "“half” → 5 €")
+    form = "ID number,Full name,Grade,Feedback comments\nann,José Ann,-,\n"
+    (out / "form.csv").write_bytes(form.encode("cp1252"))
+    words = ("export", "{out}", "--moodle", "{out}/form.csv", "--out", "{out}/up.csv", "--lesson", "moving_average")
+    shown = call(out, *words, "--assignment", "Grade")
+    (row,) = csv.DictReader((out / "up.csv").read_text("cp1252").splitlines())
+
+    assert "“half” &#8594; 5 €" in row["Feedback comments"] and row["Full name"] == "José Ann"
+    assert "form.csv is not UTF-8" in shown

@@ -102,7 +102,7 @@ class Sheet:
     def with_values(self, changes: Mapping[tuple[int, int], str]) -> bytes:
         """Return the file with these cells, by (row, column), changed; a cell that was quoted stays quoted.
 
-        A sign that the file's encoding lacks becomes "?".
+        A sign that the file's encoding lacks becomes "?", unless `fit_html` has written it as a number.
         """
         pieces, end = [], 0
         for (row, column), value in sorted(changes.items()):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from grader.errors import UsageError
+from grader.files import fit_html
 from grader.reports.gradebook.csv_sheet import Sheet
 from grader.reports.gradebook.due_dates import DueDates, find_due_dates
 from grader.reports.gradebook.late import TIME_UNKNOWN, LateRule
@@ -168,13 +169,13 @@ def _add_comment(
     sheet: Sheet, person: Person, column: int, mark: Mark, report: Filled, changes: dict[tuple[int, int], str]
 ) -> None:
     """Put a mark's comment into its cell, unless somebody has written there."""
-    before = sheet.text_of(person.row, column)
-    if column >= len(sheet.rows[person.row]) or before == mark.comment:
+    before, comment = sheet.text_of(person.row, column), fit_html(mark.comment, sheet.encoding)
+    if column >= len(sheet.rows[person.row]) or before == comment:
         return
     if before and not before.startswith(COMMENT_BEGINS):
         report.own_comments.append(person.label)
         return
-    changes[person.row, column] = mark.comment
+    changes[person.row, column] = comment
     report.comments += 1
 
 
