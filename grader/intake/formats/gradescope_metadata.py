@@ -1,7 +1,7 @@
 """Who handed in what in a Gradescope export: its submission_metadata.yml, of which a few keys are read.
 
 Read by hand, line by line: PyYAML's CSafeLoader takes 12 times as long (2.5 s for 500 submissions with their results).
-Ruby's YAML writer puts one key or value on a line:
+Ruby's YAML writer puts one key on a line, with its value, which goes on below it only if it is long:
 
     submission_1234:
       :submitters:
@@ -13,18 +13,17 @@ Ruby's YAML writer puts one key or value on a line:
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from grader.intake.formats.yaml_scalar import MAX_FOLDED, MAX_VALUE_CHARS, read_scalar
 from grader.model.person_id import fold_id
 
 METADATA = "submission_metadata.yml"
 MAX_METADATA_BYTES = 128 << 20  # it holds every autograder result
 MAX_SUBMITTERS = 50
-MAX_VALUE_CHARS = 300  # of a name, which a learner chose
 _KEY = re.compile(r"^( {0,8})(- )?:?([a-z_]{1,40}):(?: (.*))?$")
 _FOLDER = re.compile(r"^([^\s:#'\"][^\s:]{0,200}|'[^']{1,200}'|\"[^\"]{1,200}\"): *$")
 
@@ -64,18 +63,20 @@ def read_metadata(text: str) -> dict[str, GradescopeSubmission]:
         key = _KEY.match(line)
         if key is None:
             continue
-        indent, dash, name, value = len(key[1]), key[2], key[3], (key[4] or "")[:MAX_VALUE_CHARS].strip()
+        indent, dash, name, value = len(key[1]), key[2], key[3], (key[4] or "").strip()
         if indent == 2 and not dash:
             _close(current, fields)
             inside = name == "submitters"
             if name == "created_at":
-                current.submitted = _seconds(_scalar(value))
-                current.unread = (value, number) if _scalar(value) and current.submitted is None else None
+                when = read_scalar(value)
+                current.submitted = _seconds(when)
+                is_told = current.submitted is None and (when or value.startswith(("!", "*")))
+                current.unread = (value[:MAX_VALUE_CHARS], number) if is_told else None
         elif inside and indent == (2 if dash else 4):  # what lies deeper is the text of a name in several lines
             if dash:
                 _close(current, fields)
             if name in ("name", "sid", "email"):
-                fields[name] = _scalar(value)
+                fields[name] = read_scalar(value, lines[number : number + MAX_FOLDED])
     _close(current, fields)
     return found
 
@@ -107,18 +108,6 @@ def _close(current: GradescopeSubmission, fields: dict[str, str]) -> None:
     if fields and len(current.submitters) < MAX_SUBMITTERS:
         current.submitters.append(Submitter(**fields))
     fields.clear()
-
-
-def _scalar(text: str) -> str:
-    """Return a value as written: plain, or in quotes; empty for none, and for a text in several lines."""
-    if len(text) > 1 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'")
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        try:
-            return str(json.loads(text))
-        except ValueError:
-            return text[1:-1]
-    return "" if text in ("~", "null", "|", "|-", "|+", ">", ">-", ">+") else text
 
 
 def _seconds(text: str) -> float | None:
