@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from grader.files import read_file
+from grader.intake.answers.last_bindings import Body, last_bindings
 from grader.intake.limits import is_artefact
 from grader.intake.name_patterns import JUDGED, UNDECIDED, choice_note
 from grader.model import Course, Lesson
 from grader.source.parse import parse
 from grader.source.scopes import module_names
 from grader.submission import ARTEFACT_SUFFIX, RESERVED, imported_modules
-
-Body: TypeAlias = "tuple[str | Body, ...]"
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MAX_NAMES_SHOWN = 5  # file names in one note
@@ -58,20 +57,22 @@ def match_attempts(
     best: bool,
     weights: Mapping[str, bytes],
 ) -> dict[str, list[Match]]:
-    """Return what is to be judged of each lesson: its file in the newest attempt that has one, or with `best` each.
+    """Return what is to be judged of each lesson: its file in the newest attempt that answers it, or with `best` each.
 
-    An empty exercise is only taken where no attempt has anything else, not even under another lesson's name.
+    An empty exercise is only taken where no attempt has anything else, not even under another lesson's name. What lies
+    in another lesson's file answers it, unless it stands as it did beside an older attempt's own file: as a helper.
 
     *earlier* are the folders of earlier attempts, newest first; all other files are the newest attempt's. *weights* are
     the files of weights: those of an attempt without a file of their lesson go with that of the one before.
     """
-    matchers = []
-    for folder in ("", *earlier):
+    matchers: list[tuple[str, LessonMatcher]] = []
+    for folder in reversed(("", *earlier)):
         own = {path[len(folder) :]: sources[path] for path in _paths_of(folder, sources, earlier)}
-        matchers.append((folder, LessonMatcher(course, own, only_lesson=len(lessons) == 1)))
+        older = () if best else [matcher for _, matcher in matchers]
+        matchers.insert(0, (folder, LessonMatcher(course, own, only_lesson=len(lessons) == 1, older=older)))
     found = {}
     for lesson in lessons:
-        ways = (LessonMatcher.match_written, LessonMatcher.match_elsewhere, LessonMatcher.match_empty)
+        ways = (LessonMatcher.match_answer, LessonMatcher.match_empty)
         tries = (list(_match_attempts(lesson, matchers, way, best, weights)) for way in ways)
         found[lesson.name] = next(filter(None, tries), [Match()])
     return found
@@ -138,14 +139,24 @@ def _weights_in(
 class LessonMatcher:
     """Finds the file of each lesson among a hand-in's sources: Python text by path, notebooks as Python already."""
 
-    def __init__(self, course: Course, sources: Mapping[str, str], *, only_lesson: bool = False) -> None:
+    def __init__(
+        self,
+        course: Course,
+        sources: Mapping[str, str],
+        *,
+        only_lesson: bool = False,
+        older: Sequence[LessonMatcher] = (),
+    ) -> None:
         self.sources = sources
+        self.older = older  # the matchers of older attempts
         self.only_lesson = only_lesson  # then a hand-in's only file is meant for it, whatever its name
         self.names = {lesson.name: {lesson.name, *lesson.aliases} for lesson in course.lessons.values()}
         self.functions = {name: _wanted(one) for one in course.lessons.values() for name in self.names[one.name]}
         self.all_names = self.functions.keys()
+        self._functions = frozenset().union(*self.functions.values())
         self.base = _common_folder(sources, {track.name for track in course.tracks})
         self._names_in = cache(lambda path: defined_names(sources[path]))
+        self._given_in = cache(lambda path: last_bindings(sources[path], self._functions))
         self.unnamed = [path for path in sources if _stem(path) not in self.all_names]
 
     def match(self, lesson: Lesson) -> tuple[str, str]:
@@ -155,6 +166,23 @@ class LessonMatcher:
         """
         path, note = self.match_written(lesson)
         return (path, note) if path or note else self.match_empty(lesson)
+
+    def match_answer(self, lesson: Lesson) -> tuple[str, str]:
+        """Return the same of what is no empty exercise: a file for the lesson, else one that is named for another.
+
+        The other's is no answer if it is as it was in an older attempt that had a file for the lesson, too: a helper.
+        """
+        path, note = self.match_written(lesson)
+        if path or note:
+            return path, note
+        path, note = self.match_elsewhere(lesson)
+        is_helper = path and any(one._has_beside(lesson, self._definitions(lesson, path)) for one in self.older)
+        return ("", "") if is_helper else (path, note)
+
+    def _has_beside(self, lesson: Lesson, answer: Mapping[str, Body]) -> bool:
+        """Return whether a file for the lesson is written here, and another file holds this *answer*."""
+        own, _ = self.match_written(lesson)
+        return bool(own) and any(self._definitions(lesson, path) == answer for path in self.sources if path != own)
 
     def match_written(self, lesson: Lesson) -> tuple[str, str]:
         """Return the same of the files that are no empty exercise.
@@ -200,14 +228,18 @@ class LessonMatcher:
 
     def _is_empty(self, lesson: Lesson, path: str) -> bool:
         """Return whether a file defines the lesson's functions as the exercise does, or none of them."""
-        wanted = _wanted(lesson)
-        stub = _definitions_of_exercise(read_file(lesson.exercise_path), frozenset(wanted))
-        return _definitions(self.sources[path], wanted).items() <= stub.items()
+        stub = _definitions_of_exercise(read_file(lesson.exercise_path), frozenset(_wanted(lesson)))
+        return self._definitions(lesson, path).items() <= stub.items()
+
+    def _definitions(self, lesson: Lesson, path: str) -> dict[str, Body]:
+        """Return what a file gives the lesson's functions last."""
+        given = self._given_in(path)
+        return {name: given[name] for name in sorted(_wanted(lesson)) if name in given}
 
     def _say_empty(self, lesson: Lesson, path: str) -> str:
         """Name a file that is empty, as a notebook is whose cells write files."""
         wanted = [function.name for function in lesson.functions]
-        is_stub = not wanted or _definitions(self.sources[path], set(wanted))
+        is_stub = not wanted or self._definitions(lesson, path)
         return f"{path}, {'still the empty exercise' if is_stub else f'which does not define `{wanted[0]}`'},"
 
     def _find_similar(self, lesson: Lesson, paths: list[str]) -> list[str]:
@@ -223,12 +255,11 @@ class LessonMatcher:
         others = [path for path in paths if path not in chosen]
         if not others:  # of most hand-ins nothing has to be read for that
             return []
-        wanted = _wanted(lesson)
-        known = [_definitions(self.sources[path], wanted) for path in chosen]
+        known = [self._definitions(lesson, path) for path in chosen]
         imported = {name for path in chosen for name in imported_modules(self.sources[path])}
         ends = tuple(f"/{name.replace('.', '/')}.py" for name in imported if name.partition(".")[0] not in RESERVED)
         others = [path for path in others if not f"/{path}".endswith(ends)]
-        others = [path for path in others if _definitions(self.sources[path], wanted) not in known]
+        others = [path for path in others if self._definitions(lesson, path) not in known]
         return [path for path in others if not self._is_empty(lesson, path)]
 
     def _choose(
@@ -287,20 +318,7 @@ def defined_names(source: str) -> frozenset[str]:
 
 @cache  # each hand-in is compared with it
 def _definitions_of_exercise(source: str, wanted: frozenset[str]) -> dict[str, Body]:
-    return _definitions(source, wanted)
-
-
-def _definitions(source: str, wanted: Set[str]) -> dict[str, Body]:
-    """Return the bodies of these functions and classes as text; of other values of these names, nothing.
-
-    Of a source that cannot be read, all of it is each of them.
-    """
-    try:
-        found: dict[str, Body] = dict.fromkeys(module_names(source).bound & wanted, ())
-        defined = [node for node in parse(source).body if isinstance(node, DEFINITIONS) and node.name in wanted]
-        return found | {node.name: _body(node) for node in defined}
-    except (SyntaxError, RecursionError, ValueError):  # a number may have more digits than Python writes out
-        return dict.fromkeys(wanted, (source,))
+    return last_bindings(source, wanted)
 
 
 def _signatures(source: str, wanted: set[str]) -> set[tuple[str, ...]]:
@@ -319,9 +337,3 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> 
     if isinstance(node, ast.ClassDef):
         return []
     return [arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-
-
-def _body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Body:
-    """Return the statements without docstrings and comments, nested as definitions are."""
-    statements = node.body[ast.get_docstring(node) is not None :]
-    return tuple(_body(one) if isinstance(one, DEFINITIONS) else ast.unparse(one) for one in statements)

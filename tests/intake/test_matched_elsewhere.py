@@ -19,6 +19,13 @@ def course():
     return load(TINY)
 
 
+def matches_of(course, sources, earlier, *, best):
+    """The paths of what is judged of argmax_2d."""
+    lesson = course.lessons["argmax_2d"]
+    found = match_attempts(course, [lesson], sources, earlier, best=best, weights={})[lesson.name]
+    return [one.path for one in found]
+
+
 def matched(course, sources, *, lesson="argmax_2d", earlier=()):
     """What is judged of a lesson, its path and what is told."""
     found = match_attempts(course, [course.lessons[lesson]], sources, earlier, best=False, weights={})[lesson]
@@ -45,11 +52,9 @@ def test_only_an_answer_to_the_exercise_is_taken(course, text):
 
 
 def test_what_is_named_for_a_lesson_goes_first(course):
-    """In whatever attempt: a file that is named for another lesson takes the place of none."""
+    """Within one attempt: a file that is named for another lesson takes the place of none."""
     old, other = ANSWERS["argmax_2d"], BOTH.replace("def ", "# mine\ndef ")
-    sources = {"moving_average.py": BOTH, "attempt 1/argmax_2d.py": old}
 
-    assert matched(course, sources, earlier=["attempt 1/"])[0] == "attempt 1/argmax_2d.py"
     assert matched(course, {"moving_average.py": BOTH, "argmax_2d.py": old})[0] == "argmax_2d.py"
     assert matched(course, {"moving_average.py": BOTH, "work.py": old})[0] == "work.py"
     path, note = matched(course, {"moving_average.py": BOTH, "moving_average.ipynb": other})
@@ -79,3 +84,44 @@ def test_an_empty_exercise_in_any_attempt_hides_no_answer_in_another(course):
     path, note = matched(course, {"argmax_2d.py": STUB, f"{old}argmax_2d.py": ANSWERS["argmax_2d"]}, earlier=[old])
     assert path == f"{old}argmax_2d.py" and note == older
     assert matched(course, {"argmax_2d.py": STUB, f"{old}argmax_2d.py": STUB}, earlier=[old]) == ("argmax_2d.py", "")
+
+
+def test_the_newest_answer_counts_in_whatever_file_it_lies(course):
+    """Whoever moves an answer into another lesson's file is judged by it; with `best`, by each attempt's."""
+    old = "attempt 1/"
+    sources = {"moving_average.py": BOTH, f"{old}argmax_2d.py": ANSWERS["argmax_2d"]}
+
+    assert matches_of(course, sources, [old], best=False) == ["moving_average.py"]
+    assert matches_of(course, sources, [old], best=True) == ["moving_average.py", f"{old}argmax_2d.py"]
+
+
+def test_what_lay_beside_an_older_answer_is_no_newer_one(course):
+    """A helper in another lesson's file, handed in again as it was, is no answer; a changed one is."""
+    old, newer = "attempt 1/", BOTH.replace("grid", "table")
+    older = {f"{old}argmax_2d.py": "def argmax_2d(grid):\n    return 1, 1\n", f"{old}moving_average.py": BOTH}
+
+    assert matches_of(course, {"moving_average.py": BOTH, **older}, [old], best=False) == [f"{old}argmax_2d.py"]
+    changed = newer.replace("argmax_2d(table)", "argmax_2d(grid)")
+    assert matches_of(course, {"moving_average.py": changed, **older}, [old], best=False) == ["moving_average.py"]
+    assert len(matches_of(course, {"moving_average.py": BOTH, **older}, [old], best=True)) == 2
+
+
+@pytest.mark.parametrize("text, is_written", [
+    (STUB, False), (STUB + "\nprint(argmax_2d)\nx = [argmax_2d for argmax_2d in ()]\nfrom math import *\n", False),
+    (ANSWERS["argmax_2d"] + STUB, False), (STUB.replace("\ndef ", "\nargmax_2d = max\n\ndef "), False),
+    (STUB + "\ndef mine(grid):\n    return 0, 0\n\nargmax_2d = mine\n", True),
+    (STUB + "\nargmax_2d = lambda grid: 0\n", True), (STUB + "(", True),
+    (STUB + "\nif True:\n    def argmax_2d(grid):\n        return 0, 0\n", True),
+    (STUB.replace("\ndef ", "\nimport impl\n\n@impl.fill\ndef "), True), (STUB + "\nfrom mine import *\n", True),
+    (STUB + "\nfrom impl import mine as argmax_2d\n", True),
+    (STUB + "\n@given(argmax_2d)\ndef f(grid):\n    pass\n", True),
+    (STUB + "\nargmax_2d.__code__ = mine.__code__\n", True), (STUB + "\nsetattr(argmax_2d, '__code__', f)\n", True),
+])  # fmt: skip
+def test_an_exercise_is_empty_as_long_as_nothing_comes_after_it(course, text, is_written):
+    """What gives its name a value last counts, and a decorator: in doubt it is an answer, in whatever attempt."""
+    old = "def argmax_2d(grid):\n    return 1, 1\n"
+
+    for other, earlier in (("attempt 1/argmax_2d.py", ["attempt 1/"]), ("old.py", [])):
+        path, note = matched(course, {"argmax_2d.py": text, other: old}, earlier=earlier)
+        assert path == ("argmax_2d.py" if is_written else other)
+        assert not (is_written and "empty" in note)
