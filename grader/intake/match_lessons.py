@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from grader.files import read_file
-from grader.intake.answers.last_bindings import Body, last_bindings
+from grader.intake.answers.last_bindings import Body, last_bindings, used_by
 from grader.intake.limits import is_artefact
 from grader.intake.name_patterns import JUDGED, UNDECIDED, choice_note
 from grader.model import Course, Lesson
@@ -21,6 +21,7 @@ from grader.submission import ARTEFACT_SUFFIX, RESERVED, imported_modules
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MAX_NAMES_SHOWN = 5  # file names in one note
+MAX_COMPARED_CHARS = 1 << 18  # of files in which the same answer is looked for
 # how systems and browsers name a copy: softmax (copy), softmax - Kopie, softmax(1), Copy of softmax
 _WORD = r"(?:cop(?:y|ie|ia)|kopie)"
 _COPY = re.compile(
@@ -157,6 +158,7 @@ class LessonMatcher:
         self.base = _common_folder(sources, {track.name for track in course.tracks})
         self._names_in = cache(lambda path: defined_names(sources[path]))
         self._given_in = cache(lambda path: last_bindings(sources[path], self._functions))
+        self._used_in = cache(lambda path: used_by(sources[path], self._functions))
         self.unnamed = [path for path in sources if _stem(path) not in self.all_names]
 
     def match(self, lesson: Lesson) -> tuple[str, str]:
@@ -265,13 +267,21 @@ class LessonMatcher:
     def _choose(
         self, lesson: Lesson, paths: list[str], empty: Sequence[str], similar: Sequence[str] = ()
     ) -> tuple[str, str]:
-        """Take the path of the best rank. Several of it are no answer, unless they are equal."""
+        """Take the path of the best rank. Several of it are no answer, unless all have the same for the lesson."""
         ranked = sorted(paths, key=lambda path: (self._rank(lesson, path), path))
         best = [path for path in ranked if self._rank(lesson, path) == self._rank(lesson, ranked[0])]
-        if len({self.sources[path] for path in best}) > 1:
+        if len({self.sources[path] for path in best}) > 1 and self._differ(lesson, best):
             return "", f"{lesson.name}: several files could be meant ({', '.join(best[:MAX_NAMES_SHOWN])}){UNDECIDED}"
         others = [*(self._say_empty(lesson, path) for path in empty), *ranked[1:], *similar][:MAX_NAMES_SHOWN]
         return ranked[0], choice_note(ranked[0], others) if others else ""
+
+    def _differ(self, lesson: Lesson, paths: Sequence[str]) -> bool:
+        """Return whether the lesson's functions, or what they use of their files, are not the same in all of these."""
+        if sum(len(self.sources[path]) for path in paths) > MAX_COMPARED_CHARS:
+            return True
+        wanted = _wanted(lesson)
+        used = [{name: number for name, number in self._used_in(path).items() if name in wanted} for path in paths]
+        return not used[0] or any(one != used[0] for one in used)
 
     def _rank(self, lesson: Lesson, path: str) -> tuple[int, int]:
         parts = PurePosixPath(path.removeprefix(self.base)).parts

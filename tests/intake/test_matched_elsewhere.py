@@ -53,7 +53,7 @@ def test_only_an_answer_to_the_exercise_is_taken(course, text):
 
 def test_what_is_named_for_a_lesson_goes_first(course):
     """Within one attempt: a file that is named for another lesson takes the place of none."""
-    old, other = ANSWERS["argmax_2d"], BOTH.replace("def ", "# mine\ndef ")
+    old, other = ANSWERS["argmax_2d"], BOTH.replace("return", "return 0 or")
 
     assert matched(course, {"moving_average.py": BOTH, "argmax_2d.py": old})[0] == "argmax_2d.py"
     assert matched(course, {"moving_average.py": BOTH, "work.py": old})[0] == "work.py"
@@ -125,3 +125,25 @@ def test_an_exercise_is_empty_as_long_as_nothing_comes_after_it(course, text, is
         path, note = matched(course, {"argmax_2d.py": text, other: old}, earlier=earlier)
         assert path == ("argmax_2d.py" if is_written else other)
         assert not (is_written and "empty" in note)
+
+
+SCALED = "import numpy as np\nSIDE = 2\n\ndef side(grid):\n    return grid.shape[0] * SIDE\n\n"
+SCALED += "def argmax_2d(grid):\n    return divmod(int(np.argmax(grid)), side(grid))\n"
+
+
+@pytest.mark.parametrize("change, is_one", [
+    (lambda text: "import math, numpy as np\n# mine\n" + text + "\ndef side_of(x):\n    return math.pi\n", True),
+    (lambda text: text.replace("def argmax_2d(grid):", 'def argmax_2d(grid):\n    """The largest."""\n'), True),
+    (lambda text: text + "\ngrid = np.ones(3)\nprint(argmax_2d(grid))\n", True),
+    (lambda text: text.replace("SIDE = 2", "SIDE = 1"), False), (lambda text: text + "\nSIDE = 1\n", False),
+    (lambda text: text.replace("* SIDE", "+ SIDE"), False), (lambda text: text.replace("numpy as", "math as"), False),
+    (lambda text: text.replace("argmax_2d(grid)", "argmax_2d(grid=None)"), False), (lambda text: text + "(", False),
+    (lambda text: text + "\nif SIDE:\n    argmax_2d = max\n", False),
+    (lambda text: "from helpers import *\n" + text, False),
+])  # fmt: skip
+def test_the_same_answer_in_several_files_is_one(course, change, is_one):
+    """Files that have the lesson's functions, and what these use, word for word are no contradiction; one is taken."""
+    path, note = matched(course, {"hw1.py": SCALED, "hw2.py": change(SCALED)})
+
+    assert (path, "hw2.py was not" in note) == (("hw1.py", True) if is_one else ("", False))
+    assert is_one or "several files could be meant" in note

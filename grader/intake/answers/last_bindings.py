@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Set
+from collections.abc import Callable, Set
+from functools import cache
 from typing import TypeAlias
 
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, Scope, module_names, names_bound_by, root_name
+from grader.source.scopes import Definition, Scope, imported_name, module_names, names_bound_by, root_name
 from grader.submission import RESERVED
 
 Body: TypeAlias = "tuple[str | Body, ...]"
+Giving: TypeAlias = "dict[str, list[ast.stmt]]"
 
 UNREADABLE = (SyntaxError, RecursionError, ValueError)  # a number may have more digits than Python writes out
 
@@ -27,6 +29,59 @@ def last_bindings(source: str, names: Set[str]) -> dict[str, Body]:
         return {name: body_of(node) for name, node in found.items()}
     except UNREADABLE:
         return dict.fromkeys(names, (source,))
+
+
+def used_by(source: str, names: Set[str]) -> dict[str, int]:
+    """Return by name a hash of what gives it its values, and of what that reads of the same source, heads included.
+
+    Of a source that cannot be read, it is that of all of it.
+    """
+    try:
+        giving = _statements_by_name(source)
+        texts = cache(lambda node: (*_heads_of(node), *body_of(node)))
+        reads = cache(lambda node: module_names(node).read & giving.keys())
+        used = {name: _reached(name, giving, reads) for name in sorted(names & giving.keys())}
+        return {name: hash(frozenset(map(texts, nodes))) for name, nodes in used.items()}
+    except UNREADABLE:
+        return dict.fromkeys(names, hash(source))
+
+
+def _reached(name: str, giving: Giving, reads: Callable[[ast.stmt], Set[str]]) -> set[ast.stmt]:
+    """Return the statements that give a name its values, and those that give what they read theirs."""
+    found: set[ast.stmt] = set()
+    waiting = [name, *({"*"} & giving.keys())]  # what `from mine import *` gives is not seen
+    known = set(waiting)
+    for each in waiting:  # grows while it is read
+        for node in {*giving[each]} - found:
+            found.add(node)
+            waiting += reads(node) - known
+            known |= reads(node)
+    return found
+
+
+def _statements_by_name(source: str) -> Giving:
+    """Return for each name of a module the statements that give it a value. Raises SyntaxError, ValueError."""
+    assigned = module_names(source).assigned
+    giving: Giving = {}
+    for node in parse(source).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                giving.setdefault(imported_name(alias), []).append(_import_of(node, alias))
+        else:
+            for name in _names_given(node, assigned):
+                giving.setdefault(name, []).append(node)
+    return giving
+
+
+def _import_of(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> ast.stmt:
+    return ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], node.level)
+
+
+def _heads_of(node: ast.stmt) -> list[str]:
+    """Return the parameters and bases of what is defined in a statement."""
+    parts = nodes_in(node)
+    bases = (base for part in parts if isinstance(part, ast.ClassDef) for base in (*part.bases, *part.keywords))
+    return [ast.unparse(part) for part in (*(part for part in parts if isinstance(part, ast.arguments)), *bases)]
 
 
 def body_of(node: ast.stmt) -> Body:
