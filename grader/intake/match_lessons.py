@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -11,15 +10,14 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from grader.files import read_file
+from grader.intake.answers.called_as import why_not_called
 from grader.intake.answers.last_bindings import Body, last_bindings, used_by
 from grader.intake.limits import is_artefact
 from grader.intake.name_patterns import JUDGED, UNDECIDED, choice_note
 from grader.model import Course, Lesson
-from grader.source.parse import parse
 from grader.source.scopes import module_names
 from grader.submission import ARTEFACT_SUFFIX, RESERVED, imported_modules
 
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MAX_NAMES_SHOWN = 5  # file names in one note
 MAX_COMPARED_CHARS = 1 << 18  # of files in which the same answer is looked for
 # how systems and browsers name a copy: softmax (copy), softmax - Kopie, softmax(1), Copy of softmax
@@ -74,9 +72,17 @@ def match_attempts(
     found = {}
     for lesson in lessons:
         ways = (LessonMatcher.match_answer, LessonMatcher.match_empty)
-        tries = (list(_match_attempts(lesson, matchers, way, best, weights)) for way in ways)
-        found[lesson.name] = next(filter(None, tries), [Match()])
+        answers, empty = (_match_attempts(lesson, matchers, way, best, weights) for way in ways)
+        found[lesson.name] = list(answers) or _with_reason(lesson, list(empty) or [Match()], matchers)
     return found
+
+
+def _with_reason(lesson: Lesson, matches: list[Match], matchers: Sequence[tuple[str, LessonMatcher]]) -> list[Match]:
+    """Add to the first of what is no answer why another lesson's file, that may have one, was not taken."""
+    first, *others = matches
+    said = ((folder, matcher.say_not_taken(lesson)) for folder, matcher in matchers)
+    told = next((f"{lesson.name}: {folder}{text}" for folder, text in said if text), "")
+    return [first._replace(note=f"{first.note} {told}".strip()), *others]
 
 
 def _paths_of(folder: str, paths: Iterable[str], earlier: Sequence[str]) -> list[str]:
@@ -206,19 +212,36 @@ class LessonMatcher:
     def match_elsewhere(self, lesson: Lesson) -> tuple[str, str]:
         """Return the same for a lesson that is not written: a file named for another lesson that answers this one, too.
 
-        It defines all functions of the exercise, with their parameters: a helper that takes others is no answer.
+        It defines all functions of the exercise, to be called as these are: a helper that takes others is no answer.
         """
-        wanted = _wanted(lesson)
-        asked = _signatures(read_file(lesson.exercise_path), wanted)
-        others = [path for path in self.sources if not wanted <= self.functions.get(_stem(path), set())]
-        found = [path for path in others if wanted <= self._names_in(path)]
-        found = [path for path in found if asked <= _signatures(self.sources[path], wanted)]
-        found = [path for path in found if not self._is_empty(lesson, path)]
+        found = [path for path in self._find_elsewhere(lesson) if not self._why_not_taken(lesson, path)]
         empty = self._find_named(lesson)
         path, note = self._choose(lesson, found, empty) if found else ("", "")
         if path and not empty:
             note = f"{path}{JUDGED}no file is named for this lesson. {note}".rstrip()
         return path, f"{lesson.name}: {note}" if path else note
+
+    def say_not_taken(self, lesson: Lesson) -> str:
+        """Name a file for another lesson that has functions of this one's, and why it was not taken; "" for none."""
+        for path in self._find_elsewhere(lesson):
+            if why := self._why_not_taken(lesson, path):
+                named = min(_wanted(lesson) & self._names_in(path) - self.functions[_stem(path)])
+                return f"{path} has `{named}`, which was not taken: {why}."
+        return ""
+
+    def _find_elsewhere(self, lesson: Lesson) -> list[str]:
+        """Return the files for other lessons that define functions of this one, other than those of their own."""
+        wanted = _wanted(lesson)
+        others = [path for path in self.sources if _stem(path) in self.all_names - self.names[lesson.name]]
+        found = [path for path in others if self._names_in(path) & wanted - self.functions[_stem(path)]]
+        return [path for path in found if not self._is_empty(lesson, path)]
+
+    def _why_not_taken(self, lesson: Lesson, path: str) -> str:
+        """Return why a file for another lesson is no answer to this one; empty if it is."""
+        wanted = _wanted(lesson)
+        if lacking := sorted(wanted - self._names_in(path)):
+            return f"there is no `{lacking[0]}`"
+        return why_not_called(self.sources[path], read_file(lesson.exercise_path), wanted)
 
     def match_empty(self, lesson: Lesson) -> tuple[str, str]:
         """Return the same for a lesson that is written nowhere: its file that is still the empty exercise."""
@@ -329,21 +352,3 @@ def defined_names(source: str) -> frozenset[str]:
 @cache  # each hand-in is compared with it
 def _definitions_of_exercise(source: str, wanted: frozenset[str]) -> dict[str, Body]:
     return last_bindings(source, wanted)
-
-
-def _signatures(source: str, wanted: set[str]) -> set[tuple[str, ...]]:
-    """Return each of these functions, and the classes and their methods, with the names of its parameters."""
-    try:
-        defined = [node for node in parse(source).body if isinstance(node, DEFINITIONS) and node.name in wanted]
-    except SyntaxError:
-        return set()
-    own = {(node.name, *_parameters(node)) for node in defined}
-    classes = [node for node in defined if isinstance(node, ast.ClassDef)]
-    methods = ((each.name, node) for each in classes for node in each.body if isinstance(node, DEFINITIONS))
-    return own | {(name, node.name, *_parameters(node)) for name, node in methods}
-
-
-def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[str]:
-    if isinstance(node, ast.ClassDef):
-        return []
-    return [arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]

@@ -6,11 +6,13 @@ import pytest
 from support.hand_ins import ANSWERS, TINY, make_notebook
 
 from grader.course import load
+from grader.intake.answers.called_as import why_not_called
 from grader.intake.match_lessons import match_attempts
 from grader.intake.notebook.notebook_to_module import to_source
 
 BOTH = ANSWERS["moving_average"] + "\n\n" + ANSWERS["argmax_2d"]
 HELPER = ANSWERS["moving_average"] + "\n\ndef argmax_2d(grid, order):\n    return max(grid)\n"
+CALLED = "it cannot be called as `argmax_2d(grid)`"
 STUB = (TINY / "exercises/basics/argmax_2d.py").read_text()
 
 
@@ -42,13 +44,57 @@ def test_a_file_named_for_another_lesson_is_taken_where_there_is_no_other(course
     assert matched(course, {name: source, "notes.py": "x = 1"}) == (name, told)
 
 
-@pytest.mark.parametrize("text", [
-    "from helpers import argmax_2d\n" + ANSWERS["moving_average"], ANSWERS["moving_average"] + STUB, HELPER,
-    ANSWERS["moving_average"] + "\nargmax_2d = max\n", BOTH + "(",
+@pytest.mark.parametrize("text, why", [
+    ("from helpers import argmax_2d\n", ""), (STUB, ""), ("def argmax_2d(grid, order):\n    return 1\n", CALLED),
+    ("def argmax_2d():\n    return 1\n", CALLED), ("def argmax_2d(grid, *, order):\n    return 1\n", CALLED),
+    ("argmax_2d = max\n", "no `def` of `argmax_2d` stands at its top level"),
+    (ANSWERS["argmax_2d"] + "(", "the file is no Python that can be read"),
 ])  # fmt: skip
-def test_only_an_answer_to_the_exercise_is_taken(course, text):
-    """An import, the empty exercise, a helper with other parameters and what cannot be read are no answer."""
-    assert matched(course, {"moving_average.py": text}) == ("", "")
+def test_only_an_answer_to_the_exercise_is_taken(course, text, why):
+    """An import and the empty exercise are no answer; of what cannot be called, or read, it is told why it is none."""
+    told = f"argmax_2d: moving_average.py has `argmax_2d`, which was not taken: {why}." if why else ""
+    source = ANSWERS["moving_average"] + "\n" + text
+
+    assert matched(course, {"moving_average.py": source}) == ("", told)
+    assert matched(course, {"moving_average.py": source, "argmax_2d.py": STUB}) == ("argmax_2d.py", told)
+    assert matched(course, {"attempt 1/moving_average.py": source}, earlier=["attempt 1/"])[1] == told.replace(
+        "moving", "attempt 1/moving", 1
+    )
+
+
+@pytest.mark.parametrize("text", [
+    "def argmax_2d(n):\n    return 1, 1\n", "def argmax_2d(table: list, order=None, *, last=False):\n    return 1, 1\n",
+    "argmax_2d = lambda grid: (1, 1)\n", "def argmax_2d(*grids):\n    return 1, 1\n",
+    "def mine(grid):\n    return 1, 1\n\nargmax_2d = mine\n",
+])  # fmt: skip
+def test_what_can_be_called_as_the_exercise_is_taken(course, text):
+    """Parameters may have other names, and more of them defaults; a lambda or another name of a function will do."""
+    assert matched(course, {"moving_average.py": ANSWERS["moving_average"] + "\n" + text})[0] == "moving_average.py"
+
+
+@pytest.mark.parametrize("text, is_called", [
+    ("def f(a, dim=-1): 0", True), ("def f(a, dim): 0", True), ("def f(a, *, dim=0): 0", True),
+    ("def f(a, **more): 0", True), ("def f(a, axis=-1): 0", False), ("def f(dim, x): 0", False),
+    ("def f(a, dim, more): 0", False), ("def f(a): 0", False),
+])  # fmt: skip
+def test_optional_parameters_are_called_by_their_names(text, is_called):
+    """Checks hand over required ones by place and optional ones by name: those have to have it."""
+    assert (why_not_called(text, "def f(x, dim=-1): 0", {"f"}) == "") == is_called
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("class A:\n    def __init__(self, width): 0\n    def forward(self, t): 0\n", ""),
+        ("class A:\n    def forward(self, t): 0\n", "it cannot be called as `A.__init__(self, d)`"),
+        ("class A:\n    def __init__(self, d): 0\n", "it cannot be called as `A.forward(self, x)`"),
+    ],
+)
+def test_a_class_has_the_methods_of_the_exercise(text, told):
+    """Its own names for what they get will do."""
+    exercise = "class A:\n    def __init__(self, d): 0\n    def forward(self, x): 0\n"
+
+    assert why_not_called(text, exercise, {"A"}) == told
 
 
 def test_what_is_named_for_a_lesson_goes_first(course):
@@ -68,7 +114,7 @@ def test_an_answer_elsewhere_is_taken_before_the_empty_exercise(course, stub):
     told = f"argmax_2d: moving_average.py was judged; {stub}, still the empty exercise, was not."
 
     assert matched(course, {"moving_average.py": BOTH, stub: text}) == ("moving_average.py", told)
-    assert matched(course, {"moving_average.py": HELPER, stub: text}) == (stub, "")
+    assert matched(course, {"moving_average.py": HELPER, stub: text})[0] == stub
 
 
 def test_an_empty_exercise_in_any_attempt_hides_no_answer_in_another(course):
