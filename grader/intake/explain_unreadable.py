@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from grader.intake.folder_listing import open_file
 from grader.intake.formats.class_zip import open_class
-from grader.intake.formats.zip_member import ArchiveError, is_own, list_members
+from grader.intake.formats.zip_member import ArchiveError, list_members
 from grader.intake.learner import Learner, join_some, printable, shorten
-from grader.intake.limits import MAX_DIRECTORY_BYTES, is_source, may_be_hidden
+from grader.intake.limits import MAX_DIRECTORY_BYTES, is_hidden_source, is_in_environment, is_own
+from grader.intake.match_lessons import has_name_of
+from grader.model import Lesson
 
 MAX_NAMES_SHOWN = 5
 MAX_NAMES_LISTED = 1_000
 REASONS = (" left out: ", " cannot be read: ", ": The archive ")  # in notes
+TYPED = ("onlinetext.html", "text.html")  # as Moodle and Canvas call what was written into the page
+WHAT_IS_READ = "Only .py, .ipynb, .zip and .tar.gz are read, if no dot begins their name, outside folders env and venv."
+_LIKE_SOURCE = re.compile(r"\.(?:pyw?|ipynb)(?![a-z])")
 OTHER_ARCHIVES = (".rar", ".7z", ".gz", ".bz2", ".xz", ".tar.xz", ".tar.bz2", ".zipx")
 
 
@@ -24,13 +30,33 @@ def explain_unreadable(learner: Learner, notes: Sequence[str]) -> str:
     sentences = ["There is no Python file and no notebook in it."]
     if names:
         sentences.append(f"What there is: {join_some(names, MAX_NAMES_SHOWN)}.")
-    if any(_is_hidden_source(name) for name in names):
+    if any(is_hidden_source(name) for name in names):
         sentences.append("A file whose name begins with a dot is not read.")
     packed = sorted({suffix for name in names for suffix in OTHER_ARCHIVES if name.lower().endswith(suffix)})
     if packed:
         sentences.append(f"Archives are opened that are a .zip or a .tar.gz, no {' or '.join(packed)}.")
     reasons = [note for note in notes if any(word in note for word in REASONS)]
     return " ".join([*sentences, *reasons[:2]])
+
+
+def explain_unread(paths: Iterable[str], lacking: Sequence[Lesson]) -> str:
+    """Return sentences with what was not read and may be meant for *lacking* lessons; empty if nothing is."""
+    names = {name for lesson in lacking for name in (lesson.name, *lesson.aliases)}
+    named, others = [], []
+    for path in paths if lacking else ():
+        if has_name_of(path, names):
+            named.append(path)
+        elif _is_like_a_source(path):
+            others.append(path)
+    shown = join_some([*named, *others], MAX_NAMES_SHOWN)
+    return f"Not read, and perhaps meant for a lesson that is missing: {shown}. {WHAT_IS_READ}" if shown else ""
+
+
+def _is_like_a_source(path: str) -> bool:
+    """Return True for code in another form, or place, than it is read in."""
+    name = path.rpartition("/")[2].lower()
+    is_other = name.endswith(OTHER_ARCHIVES) or name in TYPED or bool(_LIKE_SOURCE.search(name))
+    return is_other or is_hidden_source(path) or is_in_environment(path)
 
 
 def _list_names(learner: Learner) -> Iterator[str]:
@@ -62,9 +88,4 @@ def _list_below(path: Path, inside: str, name: str, prefix: str) -> Iterator[str
 
 def _is_told(path: str) -> bool:
     """Return True for a file of the learner's own, also a Python file that nothing but its name hides."""
-    return is_own(path) or (is_own(path.rpartition("/")[0]) and _is_hidden_source(path))
-
-
-def _is_hidden_source(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return may_be_hidden(name) and is_source(name)
+    return is_own(path) or is_hidden_source(path)

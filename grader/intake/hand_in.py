@@ -8,8 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,25 +18,27 @@ from typing import Any, BinaryIO
 from grader.intake.explain_unreadable import explain_unreadable
 from grader.intake.folder_listing import open_file, read_file
 from grader.intake.formats.class_zip import open_class
+from grader.intake.formats.folder import walk
 from grader.intake.formats.git import GitError
 from grader.intake.formats.repositories import read_repository
 from grader.intake.formats.tar import read_tar
-from grader.intake.formats.zip_member import ArchiveError, bytes_read, is_own, read_zip, why_refused
+from grader.intake.formats.zip_member import ArchiveError, bytes_read, read_zip, why_refused
 from grader.intake.learner import Entry, Learner, printable, shorten
 from grader.intake.limits import (
-    LIBRARY_FOLDERS,
     MAX_FILES,
     MAX_HAND_IN_BYTES,
     MAX_UNPACKED_BYTES,
+    MAX_UNREAD,
     Looked,
     in_reading_order,
     is_archive,
     is_artefact,
-    is_noise,
+    is_own,
     is_read,
     is_source,
     kind_of,
     limit_for,
+    may_be_meant,
     plain_name,
     why_too_long,
 )
@@ -70,6 +71,7 @@ class HandIn:
     bytes_left: int = MAX_HAND_IN_BYTES
     unpacked_left: int = MAX_UNPACKED_BYTES
     reading: str = ""  # what of it is read now
+    unread: list[str] = field(default_factory=list)  # paths of what the learner may have meant, and is not read
 
     @property
     def digest(self) -> str:
@@ -86,7 +88,8 @@ class HandIn:
             path.encode("utf-8", "surrogateescape").hex(): base64.b64encode(content).decode()
             for path, content in self.files.items()
         }
-        return {"files": files, "notes": self.notes, "problem": self.problem, "when": self.when}
+        rest = {"notes": self.notes, "problem": self.problem, "when": self.when, "unread": self.unread}
+        return {"files": files, **rest}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HandIn:
@@ -95,7 +98,7 @@ class HandIn:
             bytes.fromhex(name).decode("utf-8", "surrogateescape"): base64.b64decode(content)
             for name, content in data["files"].items()
         }
-        return cls(files, data["notes"], data["problem"], data["when"])
+        return cls(files, data["notes"], data["problem"], data["when"], unread=data["unread"])
 
     def keep(self, path: str, content: bytes) -> None:
         """Add a file, under its name without .txt, beside one that has it. Raises HandInFull if there is no room."""
@@ -143,6 +146,15 @@ class HandIn:
         if len(self.notes) < MAX_NOTES and (text := printable(shorten(text))) not in self.notes:
             self.notes.append(text)
 
+    def pass_over(self, path: str) -> None:
+        """Keep the path of a file that is not read, if its author may have meant it, up to MAX_UNREAD."""
+        if len(self.unread) < MAX_UNREAD and may_be_meant(path):
+            self.unread.append(printable(shorten(path)))
+
+    def pass_over_in(self, prefix: str) -> Callable[[str], None]:
+        """Return `pass_over` for the files of an archive."""
+        return lambda path: self.pass_over(prefix + path)
+
     def note_of(self, path: str) -> Callable[[str], None]:
         """Return `note` for texts about one file."""
         return lambda text: self.note(f"{path}: {text}")
@@ -156,7 +168,8 @@ def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
     with hand_in.takes_the_blame(learner.source):
         if learner.kind == "git":
             first = learner.first
-            read_repository(first.path, first.commit, learner.before, hand_in.date, hand_in.keep, hand_in.note)
+            tell = hand_in.date, hand_in.keep, hand_in.note, hand_in.pass_over
+            read_repository(first.path, first.commit, learner.before, *tell)
         elif learner.is_whole:
             _read_whole(learner, hand_in)
         else:
@@ -215,6 +228,8 @@ def _add_earlier(learner: Learner, hand_in: HandIn, has_weights: bool) -> None:
     with hand_in.takes_the_blame(learner.source):
         for path, content in earlier.files.items():
             hand_in.keep(learner.folder + path, content)
+    for path in earlier.unread:
+        hand_in.pass_over(learner.folder + path)
     for note in earlier.notes:
         hand_in.note(f"Attempt {learner.attempt}: {note}")
     if hand_in.problem and not all(map(is_artefact, earlier.files)):
@@ -248,6 +263,8 @@ def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
                 _read_folder(path, entry.inside, hand_in)
             elif is_read(entry.file):
                 _read_one(path, entry.inside, entry.file, hand_in)
+            else:
+                hand_in.pass_over(entry.file)
         except OSError as error:
             hand_in.note(f"{entry.file} cannot be read: {reason_of(error)}.")
 
@@ -255,10 +272,15 @@ def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
 def _read_folder(path: Path, inside: str, hand_in: HandIn) -> None:
     """Read the folder at *path*, or *inside* the archive there. Raises OSError if it cannot be listed."""
     if not inside:
-        for file, name in in_reading_order(_walk(path, hand_in), lambda one: one[1], lambda one: _size(one[0])):
+        files = walk(path, hand_in.note, hand_in.pass_over)
+        for file, name in in_reading_order(files, lambda one: one[1], lambda one: _size(one[0])):
             _read_one(file, "", name, hand_in)
         return
-    members = in_reading_order(open_class(path).below(inside), str, lambda one: _size(path, one))
+    archive = open_class(path)
+    for member in archive.below(inside, may_be_meant):
+        if not (is_read(member) and is_own(member[len(inside) :])):
+            hand_in.pass_over(member[len(inside) :])
+    members = in_reading_order(archive.below(inside), str, lambda one: _size(path, one))
     looked = Looked()
     for member in members:
         name = member[len(inside) :]
@@ -302,31 +324,32 @@ def _read_file(path: Path, inside: str, name: str, hand_in: HandIn) -> None:
 def _read_archive(path: Path, inside: str, name: str, prefix: str, hand_in: HandIn) -> None:
     """Read the files of an archive, and of the archives in it. Raises OSError, ArchiveError, HandInFull."""
     with open_file(path, inside, hand_in.note) as file:
-        for member, content in _members(file, name, hand_in):
+        for member, content in _members(file, name, prefix, hand_in):
             if is_archive(member):
                 _read_inner(prefix + member, content, hand_in)
             else:
                 hand_in.keep(prefix + member, content)
 
 
-def _members(file: BinaryIO, name: str, hand_in: HandIn) -> Iterator[tuple[str, bytes]]:
+def _members(file: BinaryIO, name: str, prefix: str, hand_in: HandIn) -> Iterator[tuple[str, bytes]]:
     """Read an archive as what it is, whatever its name says. Raises ArchiveError, OSError, HandInFull."""
     begin = file.read(TAR_BEGINS + 5)
     # a tar begins with a name, which may be any; so does a zip's first member, behind its sign
     is_tar = begin[TAR_BEGINS:] == b"ustar" and not begin.startswith(ZIP_BEGINS)
+    tell = hand_in.note, hand_in.spend, hand_in.pass_over_in(prefix)
     if begin.startswith(b"\x1f\x8b") or is_tar:
-        return read_tar(file, hand_in.note, hand_in.spend)
+        return read_tar(file, *tell)
     if other := next((kind for sign, kind in OTHER_KINDS.items() if begin.startswith(sign)), ""):
         raise ArchiveError(f"The archive is a {other}: hand in a .zip or a .tar.gz.")
     is_zip = begin.startswith(ZIP_BEGINS) or name.lower().endswith(".zip")
-    return (read_zip if is_zip else read_tar)(file, hand_in.note, hand_in.spend)
+    return (read_zip if is_zip else read_tar)(file, *tell)
 
 
 def _read_inner(name: str, content: bytes, hand_in: HandIn) -> None:
     """Read the files of an archive that lay in another. Raises HandInFull."""
     outer, hand_in.reading = hand_in.reading, name
     try:
-        for member, inner in _members(io.BytesIO(content), name, hand_in):
+        for member, inner in _members(io.BytesIO(content), name, f"{name}/", hand_in):
             if is_archive(member):
                 hand_in.note(f"{name}/{member} was left out: it is an archive inside two others.")
             else:
@@ -334,37 +357,3 @@ def _read_inner(name: str, content: bytes, hand_in: HandIn) -> None:
     except ArchiveError as error:
         hand_in.note(f"{name}: {error}")
     hand_in.reading = outer
-
-
-def _walk(folder: Path, hand_in: HandIn) -> Iterator[tuple[Path, str]]:
-    """Yield the files to read, folders near the top first: if there is too much, what lies deep is left out."""
-    waiting = deque([(folder, "")])
-    looked = Looked()
-    while waiting:
-        current, prefix = waiting.popleft()
-        for entry in _scan(current, prefix, hand_in):
-            name = prefix + entry.name
-            is_folder = entry.is_dir(follow_symlinks=False)
-            looked.add(name, is_folder)
-            if looked.full:
-                hand_in.note(f"Only the first {looked.full} and folders were looked at.")
-                return
-            if entry.is_symlink():
-                if is_source(name):
-                    hand_in.note(f"{name} was left out: it is a link.")
-            elif is_folder:
-                waiting.append((Path(entry.path), f"{name}/"))
-            elif is_read(name):
-                yield Path(entry.path), name
-
-
-def _scan(folder: Path, prefix: str, hand_in: HandIn) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as listing:
-            found = sorted(listing, key=lambda entry: entry.name)
-    except OSError as error:
-        if not prefix:
-            raise
-        hand_in.note(f"{prefix} cannot be listed: {reason_of(error)}.")
-        return []
-    return [entry for entry in found if not is_noise(entry.name) and entry.name not in LIBRARY_FOLDERS]

@@ -23,6 +23,9 @@ KINDS = {
 }
 NOISE_NAMES = frozenset({"__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini"})
 LIBRARY_FOLDERS = frozenset({"site-packages", "venv", "env", "node_modules"})  # not the learner's work
+ENVIRONMENTS = frozenset({"venv", "env"})  # a learner's own folder may be called so, too ...
+INSTALLED = LIBRARY_FOLDERS | {"bin", "include", "lib", "lib64", "scripts", "share", "etc"}  # ... without these in it
+MAX_IN_ENVIRONMENT = 2  # folders that a source of theirs lies in there, that one counted
 MAX_ENTRIES = 20_000  # folders, and files of a kind that is read, looked at in one hand-in
 MAX_NAMES = 200_000  # of all kinds, as of the pictures that a network is trained with
 MAX_FILES = 500  # kept of one hand-in
@@ -33,6 +36,7 @@ MAX_ARCHIVE_BYTES = 256 << 20  # of an archive itself, and of what a .tar.gz unp
 MAX_UNPACKED_BYTES = 256 << 20  # of all archives of one hand-in, kept or not
 MAX_DEPTH = 64  # folders, one inside the other
 MAX_PATH_CHARS = 1_000  # of a file's name with its folders
+MAX_UNREAD = 2_000  # names of files that are not read, kept to be told
 MAX_DIRECTORY_BYTES = 64 << 20  # of a zip's list of members, however many it claims to have
 
 
@@ -53,6 +57,34 @@ def is_noise(name: str) -> bool:
 def may_be_hidden(name: str) -> bool:
     """Return True for a name that hides a file or folder, and is none that systems and tools leave behind."""
     return name.startswith(".") and not name.lower().startswith(LEFT_BEHIND)
+
+
+def is_own(name: str) -> bool:
+    """Return True if a file is the learner's work: no system file and no installed library."""
+    return not any(part in LIBRARY_FOLDERS or is_noise(part) for part in name.split("/") if part not in (".", ".."))
+
+
+def is_hidden_source(path: str) -> bool:
+    """Return True for a Python file or notebook that nothing but its own name hides."""
+    folder, _, name = path.rpartition("/")
+    return may_be_hidden(name) and is_source(name) and is_own(folder)
+
+
+def is_in_environment(path: str) -> bool:
+    """Return True for a folder called env or venv, and for folders and sources in it that are no installed Python's."""
+    *folders, name = path.rstrip("/").split("/")
+    if path.endswith("/"):
+        folders, name = [*folders, name], ""
+    place = next((place for place, folder in enumerate(folders) if folder in ENVIRONMENTS), len(folders))
+    inside = folders[place + 1 :]
+    is_near = place < len(folders) and len(inside) < MAX_IN_ENVIRONMENT and is_own("/".join(folders[:place]))
+    is_installed = any(folder.lower() in INSTALLED or is_noise(folder) for folder in inside)
+    return is_near and not is_installed and (not name or (is_source(name) and not is_noise(name)))
+
+
+def may_be_meant(path: str) -> bool:
+    """Return True for a file that a learner may have written, read or not."""
+    return is_own(path) or is_hidden_source(path) or is_in_environment(path)
 
 
 def is_source(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -328,6 +328,12 @@ def _bare(path: str) -> str:
 def _stem(path: str) -> str:
     """Return a file's name as lessons are named: `core/Multi-Head.py` is multi_head."""
     return _bare(path).replace("-", "_").replace(" ", "_")
+
+
+def has_name_of(path: str, names: Set[str]) -> bool:
+    """Return whether a file of any kind is called as one of these lessons is, or as a copy: softmax(1).py.gz."""
+    bare = PurePosixPath(path).name.partition(".")[0].strip().lower()
+    return not names.isdisjoint(_stem(one) for one in (bare, _COPY.sub("", bare)))
 
 
 def _common_folder(paths: Mapping[str, str], tracks: set[str]) -> str:

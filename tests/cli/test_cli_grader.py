@@ -297,6 +297,7 @@ def test_whoever_handed_in_nothing_to_grade_is_told_why(tmp_path):
     right = ANSWERS["argmax_2d"]
     folder = write(tmp_path / "in", {
         "leeann_1_11_work.rar": "x", "leeann_1_12_notes.txt": "x", "roybob_2_13_argmax_2d.py": right,
+        "roybob_2_20_moving_average.txt": "x",
         "roybob_2_14_argmax_2d-1.py": f"# new\n{right}", "kimcy_3_15_argmax_2d.py": right,
         "kimcy_3_16_argmax_2d (copy).py": f"# copy\n{right}", "poedee_4_17_poem.py": "x = 1\n",
     })  # fmt: skip
@@ -309,6 +310,8 @@ def test_whoever_handed_in_nothing_to_grade_is_told_why(tmp_path):
 
     assert "What there is: work.rar, notes.txt." in problems["1"] and "no .rar" in problems["1"]
     assert problems["2"] == "argmax_2d-1.py was judged; argmax_2d.py was not."
+    unread = "Not read, and perhaps meant for a lesson that is missing: moving_average.txt."
+    assert unread in (tmp_path / "out/feedback/2.md").read_text()
     assert problems["3"] == "argmax_2d.py was judged; argmax_2d (copy).py was not."
     assert "poem.py" in problems["4"]
     assert "essay.txt, inner.zip" in problems["5"] and "inner.zip: The archive is damaged" in problems["5"]

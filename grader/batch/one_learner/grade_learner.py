@@ -17,6 +17,7 @@ from grader.batch.one_learner.read_sources import read_sources, write_sources
 from grader.batch.settings import Settings
 from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError
+from grader.intake.explain_unreadable import explain_unread
 from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import is_artefact
@@ -102,6 +103,9 @@ class LearnerGrader:
         if not any(found[0].path for found in matches.values()):
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)
+        lacking = [lesson for lesson in self.lessons if not any(one.path for one in matches[lesson.name])]
+        if unread := explain_unread(hand_in.unread, lacking):
+            hand_in.note(unread)
         write_sources(root, read.contents, hand_in)
         labels = _PathLabels(root, learner)
         attempts: list[Attempt] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,13 +12,12 @@ from grader.intake.formats.zip_member import (
     TWICE,
     ArchiveError,
     Note,
-    is_own,
     last_of_each,
     list_members,
     read_member,
     why_refused,
 )
-from grader.intake.limits import MAX_DIRECTORY_BYTES, is_source
+from grader.intake.limits import MAX_DIRECTORY_BYTES, is_own, is_source
 
 
 class ClassArchive:
@@ -54,11 +53,11 @@ class ClassArchive:
         """Return the names of what lies directly in a folder, sorted."""
         return sorted(self._children.get(folder, ()), key=lambda name: name.rstrip("/"))
 
-    def below(self, folder: str) -> Iterator[str]:
-        """Yield the learner's own files below a folder, those near the top first."""
+    def below(self, folder: str, is_wanted: Callable[[str], bool] = is_own) -> Iterator[str]:
+        """Yield the learner's own files below a folder, or those wanted, those near the top first."""
         waiting = [folder]
         while waiting:
-            names = [name for parent in waiting for name in self.children(parent) if is_own(name[len(folder) :])]
+            names = [name for parent in waiting for name in self.children(parent) if is_wanted(name[len(folder) :])]
             yield from (name for name in names if not name.endswith("/"))
             waiting = [name for name in names if name.endswith("/")]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.errors import SubmissionError, UsageError
 from grader.files import read_bounded, resolved
 from grader.intake.formats.git import DAMAGED, Git, GitError, Listing
-from grader.intake.formats.zip_member import Note, is_own, why_refused
+from grader.intake.formats.zip_member import Note, PassOver, why_refused
 from grader.intake.learner import Entry
 from grader.intake.limits import (
     MAX_FILES,
@@ -20,6 +20,7 @@ from grader.intake.limits import (
     Looked,
     is_archive,
     is_artefact,
+    is_own,
     is_source,
     limit_for,
 )
@@ -101,6 +102,7 @@ def read_repository(
     date: Callable[[float | None], None],
     keep: Callable[[str, bytes], None],
     note: Note,
+    pass_over: PassOver,
 ) -> None:
     """Pass the date of a commit, in seconds since 1970, to *date*, and its Python files and notebooks to *keep*.
 
@@ -129,7 +131,9 @@ def read_repository(
     if listed is None:
         raise GitError(DAMAGED)
     date(float(listed[1]) or None)  # git says 0 where it can read none
-    files = sorted(_select_files(git, chosen, note), key=lambda one: (one.path.count("/"), one.path))[:MAX_FILES]
+    files = sorted(_select_files(git, chosen, note, pass_over), key=lambda one: (one.path.count("/"), one.path))[
+        :MAX_FILES
+    ]
     for file, content in zip(files, git.contents([file.object for file in files], MAX_NOTEBOOK_BYTES), strict=True):
         if content is None:
             note(f"{file.path} was left out: its content is not in the repository.")
@@ -169,7 +173,7 @@ def _shown(date: int) -> str:
         return f"{date} seconds after 1970"
 
 
-def _select_files(git: Git, commit: str, note: Note) -> Iterator[Listing]:
+def _select_files(git: Git, commit: str, note: Note, pass_over: PassOver) -> Iterator[Listing]:
     """Yield the files to read; notes say which others a learner may have meant."""
     looked = Looked()
     for file in git.tree(commit):
@@ -184,6 +188,8 @@ def _select_files(git: Git, commit: str, note: Note) -> Iterator[Listing]:
             note(f"{file.path} was left out: {why}.")
         elif why is not None:
             yield file
+        else:
+            pass_over(file.path)
 
 
 def _skip_reason(file: Listing) -> str | None:

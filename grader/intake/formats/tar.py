@@ -19,9 +19,9 @@ from grader.intake.formats.zip_member import (
     TWICE,
     ArchiveError,
     Note,
+    PassOver,
     Spend,
     by_depth,
-    is_own,
     parts_of,
     why_refused,
 )
@@ -31,6 +31,7 @@ from grader.intake.limits import (
     Looked,
     in_reading_order,
     is_archive,
+    is_own,
     is_read,
     is_source,
     limit_for,
@@ -61,13 +62,13 @@ class _Member:
     size: int
 
 
-def read_tar(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
+def read_tar(file: BinaryIO, note: Note, spend: Spend, pass_over: PassOver) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of each Python file, notebook and archive, and of weights: in reading order.
 
     *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
     """
     try:
-        found = _read_files(_Stream(file, spend), note)
+        found = _read_files(_Stream(file, spend), note, pass_over)
     except (EOFError, zlib.error) as error:
         raise ArchiveError(f"{NO_TAR}: {error}.") from error
     yield from in_reading_order(by_depth(found), lambda one: one[0], lambda one: len(one[1]))
@@ -148,7 +149,7 @@ class _Stream:
         return kept
 
 
-def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
+def _read_files(stream: _Stream, note: Note, pass_over: PassOver) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     heap: list[_Droppable] = []
     bytes_left, looked = MAX_HAND_IN_BYTES, Looked()
@@ -162,6 +163,8 @@ def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
         wanted = own and is_read(path) and _is_readable(member, note)
         if own and not path and member.type in FILES:
             note(NAMELESS)
+        if not (own and is_read(path)) and member.type in FILES:
+            pass_over(path)
         limit = limit_for(path) if wanted else 0
         if wanted and path in files:  # of several with one name the last counts
             note(TWICE.format(path))

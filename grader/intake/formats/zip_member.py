@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import BinaryIO, TypeVar
 
 from grader.intake.limits import (
-    LIBRARY_FOLDERS,
     MAX_HAND_IN_BYTES,
     Looked,
     in_reading_order,
-    is_noise,
+    is_own,
     is_read,
     limit_for,
     why_too_long,
@@ -49,13 +48,14 @@ NAMELESS = "A file of the archive was left out: it has no name."
 TWICE = "{} is in the archive more than once: the last one was read, as unpacking leaves it."
 Note = Callable[[str], None]
 Spend = Callable[[int], None]
+PassOver = Callable[[str], None]  # is called with the name of what is not read
 
 
 class ArchiveError(Exception):
     """The archive cannot be used; the text is a sentence for readers of the results."""
 
 
-def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
+def read_zip(file: BinaryIO, note: Note, spend: Spend, pass_over: PassOver) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of each Python file and notebook, of weights and archives: in reading order.
 
     *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
@@ -69,6 +69,9 @@ def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
     if looked.full:
         raise ArchiveError(f"The archive holds more than {looked.full}.")
     wanted = [(name, info) for name, info in own if is_read(name)]
+    for name, _ in members:
+        if not (is_read(name) and is_own(name)):
+            pass_over(name)
     if any(info.flag_bits & ENCRYPTED for _, info in wanted):
         raise ArchiveError("The archive is encrypted: it has to be handed in without a password.")
     if any(not name for name, _ in own):
@@ -166,11 +169,6 @@ def _is_drive(part: str) -> bool:
     Elsewhere a folder may be called "A: sums".
     """
     return part[1:2] == ":" and (ON_WINDOWS or len(part) == 2)
-
-
-def is_own(name: str) -> bool:
-    """Return True if a member is the learner's work: no system file and no installed library."""
-    return not any(part in LIBRARY_FOLDERS or is_noise(part) for part in name.split("/") if part not in (".", ".."))
 
 
 def read_member(file: BinaryIO, info: zipfile.ZipInfo, limit: int, note: Note) -> bytes | None:
