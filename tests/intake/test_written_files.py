@@ -25,7 +25,14 @@ def read(folder, *cells: str, beside: dict[str, str] | None = None):
     (["%%writefile a.py\nx = 1\n", "%%writefile -a a.py\ny = 2"], {"hw/a.py": "x = 1\ny = 2"}, ["Code cell 2"]),
     (["%%writefile a.py\nx = 1\n", "%%writefile a.py\ny = 2"], {"hw/a.py": "y = 2"}, ["as hw/a.py"]),
     (["%%writefile ../a.py\nx = 1"], {}, ["left out: it writes ../a.py, which is no file beside"]),
-    (["%%writefile /tmp/a.py\nx = 1"], {}, ["left out: it writes /tmp/a.py, which is no file beside"]),
+    (["%%writefile ..\\a.py\nx = 1"], {}, ["left out: it writes ../a.py, which is no file beside"]),
+    (["%%writefile C:..\\..\\a.py\nx = 1"], {"hw/a.py": "x = 1"}, ["Code cell 1 was read as hw/a.py."]),
+    *[([f"%%writefile {path}\nx = 1"], {"hw/a.py": "x = 1"}, ["Code cell 1 was read as hw/a.py."]) for path in (
+        "/tmp/a.py", "/kaggle/working/a.py", "/home/studio-lab-user/a.py", "D:/a.py", "//pc/me/a.py", r"C:\me\a.py",
+        r".\a.py", r'"C:\my hw\a.py"', "/home/me/venv/../../../a.py")],
+    (["%%writefile core\\a.py\nx = 1"], {"hw/core/a.py": "x = 1"}, ["Code cell 1 was read as hw/core/a.py."]),
+    (["%%writefile /x/a.py\nx = 1", "%%writefile /y/a.py\nx = 2", "%%writefile /y/b.py\nx = 3"],
+     {"hw/x/a.py": "x = 1", "hw/y/a.py": "x = 2", "hw/b.py": "x = 3"}, ["hw/x/a.py.", "hw/y/a.py.", "hw/b.py."]),
     (["%%writefile /content/a.py\nx = 1"], {"hw/a.py": "x = 1"}, ["Code cell 1 was read as hw/a.py."]),
     (["%%writefile venv/a.py\nx = 1"], {}, ["left out: it writes venv/a.py, which is no file beside"]),
     (["%%writefile handed_in.py\nx = 1"], {"hw/work.ipynb cells/handed_in.py": "x = 1"}, ["as hw/work.ipynb cells/"]),
@@ -38,7 +45,10 @@ def read(folder, *cells: str, beside: dict[str, str] | None = None):
     (["%%writefile notes.txt\nx = 1", "%%writefiles a.py", "x = 1\n%%writefile a.py"], {}, []),
 ])  # fmt: skip
 def test_what_a_cell_writes_is_a_file_beside_the_notebook(tmp_path, cells, files, notes):
-    """Names are read as IPython reads them; each is told, also what is not understood; none replaces a file."""
+    """Names are read as IPython reads them, absolute ones too; each is told, also what is not understood.
+
+    None replaces a file.
+    """
     read_files, said = read(tmp_path, *cells, beside={"hw/handed_in.py": "y = 2"})
 
     assert read_files == {"hw/handed_in.py": "y = 2", **files}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from posixpath import normpath
@@ -16,6 +17,7 @@ APPEND = ("-a", "--append")
 COLABS_FOLDER = "/content/"  # where its notebooks run
 _WRITES = re.compile(r"\s*%%(?:write)?file(?:[ \t]+(.*)|)(?:\n|$)")
 _QUOTED = re.compile(r"""(["'])(.*)\1""")
+_ROOT = re.compile(r"/+|[A-Za-z]:/*")
 
 
 def written_files(
@@ -25,8 +27,9 @@ def written_files(
 
     *raw* is a notebook, or with `is_exported` a file of Python that may have been saved out of one.
 
-    As when the cells are run in turn, that one counts alone, or is added with `-a`. *note* is called with what is not
-    understood. Raises NotebookError.
+    As when the cells are run in turn, that one counts alone, or is added with `-a`. Of an absolute path the last part
+    is the name: where its notebook lay is known to nobody here. *note* is called with what is not understood. Raises
+    NotebookError.
     """
     files: dict[str, tuple[int, str]] = {}
     cells_of = exported_cells if is_exported else code_cells
@@ -40,18 +43,26 @@ def written_files(
             before = files.get(name, (0, ""))[1] if adds else ""
             # one more than a file may have, so that too large a one is noticed
             files[name] = number, (before + code[found.end() :])[: MAX_BYTES + 1]
-    return files
+    return _beside(files)
+
+
+def _beside(files: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
+    """Return files by their names beside the notebook; what lies in several folders keeps them, to be told apart."""
+    short = {name: name.rpartition("/")[2] if _ROOT.match(name) else name for name in files}
+    count = Counter(short.values())
+    return {short[name] if count[short[name]] == 1 else _ROOT.sub("", name, 1): files[name] for name in files}
 
 
 def _read_line(line: str) -> tuple[str, bool]:
     """Return the file that a line names, as IPython reads it, and whether it is added to; no name if it is not known.
 
-    Backslashes are plain there, and a name may be in quotes; with `{` or `$` it is one that is known as the cell runs.
+    Backslashes part folders, as on Windows, and a name may be in quotes; with `{` or `$` it is one that is known as the
+    cell runs.
     """
     with suppress(ValueError):  # of a quote that has no end
         words = shlex.split(line, posix=False)
         names = [word for word in words if word not in APPEND]
         name = _QUOTED.sub(r"\2", names[0]) if len(names) == 1 else ""
         if name and not re.search(r"""^-|["'{$]""", name):
-            return normpath(name).removeprefix(COLABS_FOLDER), len(words) > 1
+            return normpath(name.replace("\\", "/")).removeprefix(COLABS_FOLDER), len(words) > 1
     return "", False
