@@ -136,6 +136,20 @@ def test_the_signs_beside_the_lines_are_explained_where_something_is_wrong(launc
         assert "def scaled_dot_product_attention" in told and "the reference has this value" not in told
 
 
+@pytest.mark.parametrize("source, says", [
+    ("def softmax(x, dim=-1):\n    n = []\n    for _ in range(9000): n = [n]\n    return x.exp()", "too much happens"),
+    ("def softmax(x, dim=-1):\n    pass", "they make no array and no number"),
+    ("softmax = lambda x, dim=-1: None", "It has no `def` whose lines"),
+    ("def softmax(x, dim=-1): raise ValueError", "def softmax(x, dim=-1): raise ValueError"),
+    ("softmax = lambda x, dim=-1: [].pop()", "It has no `def` whose lines"),
+])  # fmt: skip
+def test_why_no_line_is_told_is_said(launcher: Launcher, source: str, says: str) -> None:
+    """A `def` is not told to be written as one."""
+    said = " ".join("\n".join(tell_calls(trace(launcher, "softmax", source), source)).split())
+
+    assert says in said and ("no `def`" in said) is ("lambda" in source), said
+
+
 @pytest.mark.parametrize("columns", [40, 60])
 def test_in_a_narrow_terminal_a_long_line_stays_beside_its_number(
     launcher: Launcher, monkeypatch: Any, columns: int

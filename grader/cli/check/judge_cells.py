@@ -178,13 +178,14 @@ def _trace(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, 
 def _view_call(call: TracedCall, source: str, others: Set[str]) -> dict[str, Any]:
     """Return what a page shows of a call: the cells that ran with their lines, and beside each what it made."""
     from grader.intake.notebook.cell_places import CellPlaces
-    from grader.judge.tracing.shape_words import describe_ending, describe_letters, describe_line
+    from grader.judge.tracing.shape_words import describe_absence, describe_ending, describe_letters, describe_line
 
     places, cells = CellPlaces(source), dict[str, list[dict[str, Any]]]()
     for number, text in find_lines(call, source, others).items():
         cell, line = places.find(number) or ("", number)
         cells.setdefault(cell, []).append({"number": line, "text": text, "notes": describe_line(call, number)})
-    return {"ending": describe_ending(call), "letters": describe_letters(call), "cells": cells}
+    absence = "" if cells else describe_absence(call, source)
+    return {"ending": describe_ending(call), "letters": describe_letters(call), "cells": cells, "absence": absence}
 
 
 def _show(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, Any]:

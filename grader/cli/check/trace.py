@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import textwrap
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -78,7 +78,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
 
 def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
     """Yield lines of text: those of the source that ran, with what they made."""
-    from grader.judge.tracing.shape_words import describe_ending, describe_letters
+    from grader.judge.tracing.shape_words import describe_absence, describe_ending, describe_letters
 
     if not calls:
         yield "Nothing could be watched; the check says why.\n"
@@ -86,10 +86,11 @@ def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
         yield paint(wrap(clean(describe_ending(call))), "strong")
         if call.letters:
             yield wrap(describe_letters(call), 2)
-        if call.lines or call.has_returned:
-            yield from _tell_lines(call, source, {other.function for other in calls} - {call.function})
+        lines = find_lines(call, source, {other.function for other in calls} - {call.function})
+        if lines:
+            yield from _tell_lines(call, source, lines)
         else:
-            yield wrap("Nothing was made before that.", 2)
+            yield wrap(describe_absence(call, source), 2)
         yield ""
     if any(call.values for call in calls) and not all(call.is_right for call in calls):
         yield from _explain_signs()
@@ -103,15 +104,12 @@ def _explain_signs() -> Iterator[str]:
     yield beside(f"{look.failed} ", wrong, below=2) + "\n"
 
 
-def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str]:
-    """Yield the lines that ran; functions that have a call of their own are shown there."""
+def _tell_lines(call: TracedCall, source: str, lines: Mapping[int, str]) -> Iterator[str]:
+    """Yield these lines, with what they made."""
     from grader.intake.notebook.cell_places import CellPlaces
 
-    lines = find_lines(call, source, others)
-    if not lines:
-        yield wrap("It has no `def` whose lines could be watched. Write it as one, a line for each step.", 2)
     firsts = {number for number, text in lines.items() if text.lstrip().startswith("def ")}
-    column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - NUMBERS - 2, 20)) + 2
+    column = min(max(map(len, lines.values())), max(width() - MARGIN - NUMBERS - 2, 20)) + 2
     is_narrow = width() - column - NUMBERS < MIN_MARGIN
     start = NUMBERS if is_narrow else column + NUMBERS
     places, cell = CellPlaces(source), ""

@@ -32,6 +32,15 @@ def describe_ending(call: TracedCall) -> str:
     return f"{call.function}: on this call {ending} {what}".rstrip()
 
 
+def describe_absence(call: TracedCall, source: str) -> str:
+    """Say why none of a call's lines is told."""
+    if not call.has_returned and not call.lines:
+        return "Nothing was made before that."
+    if any(isinstance(node, ast.FunctionDef) and node.name == call.function for node in nodes_in(parse(source))):
+        return "Its lines cannot be told: they make no array and no number, or too much happens in them."
+    return "It has no `def` whose lines could be watched. Write it as one, a line for each step."
+
+
 def describe_letters(call: TracedCall) -> str:
     return ", ".join(f"{letter} = {size}" for letter, size in call.letters.items())
 
