@@ -328,6 +328,37 @@ def test_what_is_defined_where_its_time_is_taken_again_and_again_is_none():
     ]
 
 
+@pytest.mark.parametrize("magic", ["black", "add_to f", "skip", "script python", "cython -a", "writefile a.txt"])
+def test_what_is_defined_below_an_unknown_magic_is_told(magic):
+    """It is not known what becomes of the cell; what no lesson asks for need not be told."""
+    says = f"`f` stands below `%%{magic.split()[0]}`, which need not define it in the notebook."
+
+    assert converted(f"\n%%{magic}\ndef f(x): return 0", wanted=("f",))[1][0] == f"Code cell 1 was left out: {says}"
+    assert len(converted(f"%%{magic}\ndef f(x): return 0", wanted=("g",))[1]) == 1
+    assert len(converted("%%writefile f.py\ndef f(x): return 0", wanted=("f",))[1]) == 1
+
+
+@pytest.mark.parametrize("magic", ["debug", "pyinstrument", "wandb", "notify", "ipytest -q", "memit", "snakeviz"])
+def test_a_magic_that_hands_its_cell_on_defines_what_is_below_it(magic):
+    """As if it were not there."""
+    assert run(f"%%{magic}\ndef f(x): return x")[0]["f"](3) == 3
+
+
+@pytest.mark.parametrize("cell", [
+    "%%bash\ncat > f.py <<'EOF'\ndef f(x):\n    return 0\nEOF", "%%bash\nif true; then\n  cat <<X\n  def f(x):\n",
+    "from pathlib import Path\nPath('f.py').write_text('''import torch\n\ndef f(x):\n    return 0\n''')",
+    "code = 'import torch\\ndef f(x): pass'\nwith open('f.py', 'w') as file:\n    file.write(code)",
+])  # fmt: skip
+def test_a_definition_that_is_only_a_text_is_told(cell):
+    """Nothing runs it, unless it is given to `exec`; where something else defines the name, it may be any text."""
+    notes = converted(cell, wanted=("f",))[1]
+
+    assert len(notes) == 2 and "`f`" in notes[0] and "was left out: " in notes[0] and "ode cell 1" in notes[0], notes
+    assert len(converted(cell, wanted=("g",))[1]) == 1
+    assert "%%" in cell or len(converted("def f(x): pass", cell, wanted=("f",))[1]) == 1
+    assert len(converted("code = 'def f(x): return 0'\nexec(code)", wanted=("f",))[1]) == 1
+
+
 def test_own_definitions_go_before_imported_ones():
     """An import to compare with, in whatever cell, does not replace the learner's function; a later definition does."""
     names, _ = run("def dumps(x): return 'first'", "def dumps(x): return 'own'", "from json import dumps\ndumps(3)")

@@ -20,13 +20,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
+from grader.intake.notebook.lost_definitions import DEFINITION, in_texts
 from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
 from grader.submission import MAX_BYTES
 
 LEFT_OUT = "was left out: it is no Python"
 MAX_BLANK = MAX_BYTES // 2  # lines: they count towards the size of a source, too
-DEFINITION = re.compile(r"^(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
 SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses", "collections", "itertools", "abc"})
 PREAMBLE = """\
 from __future__ import annotations
@@ -60,7 +60,10 @@ def as_module(
             note(f"{cell.name.capitalize()} {LEFT_OUT} ({cell.error}).")
     units = [unit for cell in cells for unit in cell.units]
     mark_taken(units, wanted)
+    lost = list(in_texts(units, wanted))
     for cell in cells:
+        for name in dict.fromkeys(name for unit, name in lost if unit in cell.units):
+            note(f"The definition of `{name}` in a text of {cell.name} was left out: it was not run.")
         for name in dict.fromkeys(unit.passed_over for unit in cell.units if unit.passed_over):
             note(f"The definition of `{name}`{JUDGED}what {cell.name} gives that name was not.")
     imports = _imports(cells)

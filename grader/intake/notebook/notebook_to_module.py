@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from textwrap import dedent
 from typing import Any
 
-from grader.intake.notebook.join_cells import DEFINITION, as_module
+from grader.intake.notebook.join_cells import as_module
+from grader.intake.notebook.lost_definitions import DEFINITION, PYTHON_CELL_MAGIC, below_magic
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import names_bound_by
 from grader.submission import MAX_BYTES
@@ -35,12 +36,9 @@ _COLABS = "# Commented out IPython magic to ensure Python compatibility.\n"
 _MAYBE_EXPORTED = re.compile(
     rf"^[ \t]*(?:[!%]|display\()|=[ \t]*[!%]|\?[ \t]*$|get_ipython\(\)\.|^{_COLABS}", re.MULTILINE
 )
-_PYTHON_CELL_MAGIC = re.compile(r"%%(time|capture|prun|check)\b")  # `%%timeit` keeps nothing of what it defines
 # before code that was pasted out of a session of Python or IPython, as that takes it off
 _PASTED = re.compile(r"\s*(?:>>>(?: |$)|In \[\d+\]: )", re.MULTILINE)
 _PASTED_PROMPT = re.compile(r"^(?:(?:>>>|\.\.\.)(?: |$)|In \[\d+\]: |[ \t]*\.{3,}: ?)", re.MULTILINE)
-_TIMEIT = re.compile(r"\s*%%timeit\b")
-
 
 CELL_MAGIC = "run_cell_magic("
 MAX_NUMBER = 1_000_000  # of a cell: nobody has run so many
@@ -63,8 +61,8 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wante
         return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
     names = _name_cells(found)
     for name, code in zip(names, cells, strict=True):
-        if _TIMEIT.match(code) and not {defined for _, defined in DEFINITION.findall(code)}.isdisjoint(wanted):
-            note(f"{name.capitalize()} was left out: nothing stays of what `%%timeit` defines.")
+        if why := below_magic(code, wanted):
+            note(f"{name.capitalize()} was left out: {why}")
     return as_module(_without_shown([to_python(code) for code in cells]), names, note, wanted)
 
 
@@ -155,7 +153,7 @@ def to_python(code: str) -> str:
         return code
     lines = code.split("\n")
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    if lines[first].startswith("%%") and not _PYTHON_CELL_MAGIC.match(lines[first]):
+    if lines[first].startswith("%%") and not PYTHON_CELL_MAGIC.match(lines[first]):
         return "\n".join(f"# {line}" for line in lines)
     if lines[first].startswith("%%"):  # which is taken off before the indent is
         lines = [*lines[: first + 1], *_dedent("\n".join(lines[first + 1 :])).split("\n")]
@@ -199,7 +197,7 @@ def _uncommented(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         below = line == _COLABS.rstrip() or (below and line != "")  # Colab's own words stand above it
         made = line[2:] if below and line.startswith("#") else ""
-        in_cell = line.startswith("#") and (in_cell or _PYTHON_CELL_MAGIC.match(made) is not None)
+        in_cell = line.startswith("#") and (in_cell or PYTHON_CELL_MAGIC.match(made) is not None)
         yield line[2:] if in_cell or _TIMED.match(made) else line
 
 
@@ -209,7 +207,7 @@ def _run_by(exported: re.Match[str]) -> str:
     Else it is nothing, or an empty list.
     """
     cell = _cell_of(exported)
-    if not exported["start"] and _PYTHON_CELL_MAGIC.match(cell) and DEFINITION.search(cell):
+    if not exported["start"] and PYTHON_CELL_MAGIC.match(cell) and DEFINITION.search(cell):
         return to_python(cell)
     match _statements(exported["call"]):
         case [ast.Expr(ast.Call(args=[ast.Constant("time" | "prun"), *_, ast.Constant(str(code))]))]:

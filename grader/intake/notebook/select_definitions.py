@@ -118,7 +118,7 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
                 (later if is_trial else setters)[name].append(unit)
         if defines:
             waiting.append(unit)
-            for name in _defined_names(unit) & set(wanted):
+            for name in defined_names(unit) & set(wanted):
                 setters[name] += later.get(name, ())
                 later[name] = []
     for name in wanted:
@@ -146,7 +146,7 @@ def _defines(node: ast.stmt) -> bool:
     return isinstance(node, Definition | Import) or _called_function(node) in CHANGES
 
 
-def _defined_names(unit: Unit) -> set[str]:
+def defined_names(unit: Unit) -> set[str]:
     """Return the names to which statements give a function, a class or what else can be called."""
     parts = [part for node in unit.statements for part in (ast.walk(node) if isinstance(node, Compound) else [node])]
     names = {part.name for part in parts if isinstance(part, Definition)}
