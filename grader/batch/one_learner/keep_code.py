@@ -37,18 +37,13 @@ def keep_code(
 ) -> dict[str, Any]:
     """Return it for one of so many lessons; lines are counted on from the file into those that are linked."""
     shown = [text, *(f"# {name}, which it imports:\n{each}" for name, each in linked.items())]
-    compared = [_written_by_hand(path, text), *(f"\n{each}" for each in linked.values())]
+    compared = [without_frame(text), *(f"\n{each}" for each in linked.values())]
     kept = {**fingerprint(lesson, *map(_ended, compared)), "source": _keep_source("".join(map(_ended, shown)), lessons)}
     return kept | ({"pictures": pack_pictures(pictures)} if pictures else {})
 
 
 def _ended(text: str) -> str:
     return text if text.endswith("\n") else f"{text}\n"
-
-
-def _written_by_hand(path: str, source: str) -> str:
-    """Return a source without what all notebooks have in common: it is of ours, and no evidence of a copy."""
-    return source if path.lower().endswith(".py") else without_frame(source)
 
 
 def _keep_source(source: str, lessons: int) -> str:

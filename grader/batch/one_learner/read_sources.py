@@ -11,7 +11,8 @@ from grader.errors import SubmissionError
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.intake.limits import is_artefact
-from grader.intake.notebook.notebook_to_module import NotebookError, file_to_python, to_source
+from grader.intake.notebook.exported_file import read_exported
+from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 from grader.submission import UTF16_BOMS, decode_source, encode_source
 
 MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
@@ -59,7 +60,7 @@ def _read(path: str, content: bytes, note: Callable[[str], None], names: Collect
         text = decode_source(content, Path(path))
     except SubmissionError:  # what is legible tells which lesson it is for, and the lesson's result why it is not read
         return content.decode("utf-16" if content.startswith(UTF16_BOMS) else "utf-8", "replace"), content
-    plain = file_to_python(text, note)
+    plain = read_exported(text, note, names)
     if plain != text:
         with suppress(UnicodeEncodeError):  # what a magic runs may have signs that the file's encoding lacks
             return plain, encode_source(plain)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.lost_definitions import DEFINITION, in_texts
-from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
+from grader.intake.notebook.select_definitions import Cell, Unit, defined_names, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
 from grader.submission import MAX_BYTES
 
@@ -44,7 +44,13 @@ class _NotebookCell:
             print(f"{self.name} of the notebook: {kind.__name__}: {error}")
             return True
 """
-GUARD = re.compile(r"^with _NotebookCell\('[^'\n]*'\):(?: |$)", re.MULTILINE)
+FUTURE = "from __future__ import annotations"
+FILE_GUARD = (  # in one line, so that all others stay where they are
+    "class _NotebookCell: __enter__ = lambda self: self; __exit__ = lambda self, kind, error, trace: "
+    "isinstance(error, (Exception, SystemExit)) and "
+    'not print(f"Line {trace.tb_lineno} of the notebook: {kind.__name__}: {error}")'
+)
+GUARD = re.compile(r"^with _NotebookCell\((?:'[^'\n]*')?\):(?: |$)", re.MULTILINE)
 
 
 def as_module(
@@ -97,8 +103,52 @@ def as_file(codes: Sequence[str], wanted: Collection[str] = ()) -> str:
     return "\n\n\n".join(filter(None, parts)) + "\n"
 
 
+def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] = ()) -> str:
+    """Return a file that was saved out of a notebook with the same definitions, on the lines that they have.
+
+    It stays as it is if it is no Python, or begins with what there is no room for a guard before.
+    """
+    cell = read_cell(1, text)
+    mark_taken(cell.units, wanted)
+    _leave_imports(cell, {name for unit in cell.units if unit.taken for name in defined_names(unit)})
+    lines = _write_cell(cell, _sure_names(cell.units), with_imports=True)
+    head = [FUTURE, FILE_GUARD] if not any(lines[1:2]) else [FILE_GUARD]
+    if cell.error or any(lines[: len(head)]) or (FUTURE in text and FUTURE not in head):
+        return text
+    for unit, name in in_texts(cell.units, wanted):
+        note(f"The definition of `{name}` in a text of line {unit.first} was left out: it was not run.")
+    for unit in cell.units:
+        if unit.passed_over:
+            note(f"The definition of `{unit.passed_over}`{JUDGED}what line {unit.first} gives that name was not.")
+    if left := next((unit for unit in cell.units if not unit.taken and not _says_nothing(unit)), None):
+        note(f"It was saved out of a notebook: what only tries its functions out, as line {left.first}, was not run.")
+    return "\n".join([*head, *lines[len(head) :]]) + "\n"
+
+
+def _leave_imports(cell: Cell, defined: Collection[str]) -> None:
+    """Leave out imports that would replace a definition, or may stand at the very beginning alone."""
+    for unit in cell.units:
+        for node in unit.statements if unit.is_import else ():
+            names = {alias.asname or alias.name for alias in node.names} if isinstance(node, Import) else set()
+            if getattr(node, "module", "") == "__future__" or not names.isdisjoint(defined):
+                unit.taken = False
+
+
+def _says_nothing(unit: Unit) -> bool:
+    """Return True for texts, which Colab makes of cells without code, and for imports and what stands for magics."""
+    plain = (ast.Pass, ast.Import, ast.ImportFrom)
+    return all(
+        isinstance(node, plain) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for node in unit.statements
+    )
+
+
 def without_frame(module: str) -> str:
-    """Return of a notebook's module what the learner wrote, on the same lines."""
+    """Return of a notebook's module, or a file out of one, what the learner wrote, on the same lines."""
+    if not module.startswith(PREAMBLE):
+        head, guard, rest = module.partition(f"{FILE_GUARD}\n")
+        is_guarded = guard and head in ("", f"{FUTURE}\n")
+        return "\n" * (head + guard).count("\n") + GUARD.sub("", rest) if is_guarded else module
     return "\n" * PREAMBLE.count("\n") + GUARD.sub("", module.removeprefix(PREAMBLE))
 
 
@@ -142,14 +192,14 @@ def _guard(cell: Cell, unit: Unit) -> list[str]:
 
 
 def _header(cell: Cell) -> str:
-    return f"with _NotebookCell({cell.name.capitalize()!r}):"
+    return f"with _NotebookCell({repr(cell.name.capitalize()) if cell.name else ''}):"
 
 
-def _write_cell(cell: Cell, sure: frozenset[str]) -> list[str]:
+def _write_cell(cell: Cell, sure: frozenset[str], *, with_imports: bool = False) -> list[str]:
     """Return a cell's part of the module, with what is taken on its original lines where possible."""
     lines: list[str] = []
     for unit in cell.units:
-        if not unit.taken or unit.is_import:
+        if not unit.taken or (unit.is_import and not with_imports):
             continue
         inner = cell.lines[unit.first - 1 : unit.last]
         header = []
@@ -171,9 +221,14 @@ def _sure_names(units: Sequence[Unit]) -> frozenset[str]:
         for node in unit.statements
         if isinstance(node, Import)
         for alias in node.names
-        if (node.module or "" if isinstance(node, ast.ImportFrom) else alias.name).partition(".")[0] in SURE
+        if _origin(node, alias) in SURE
     }
     return frozenset(dir(builtins)) | imported
+
+
+def _origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """Return the package out of which something is imported."""
+    return (node.module or "" if isinstance(node, ast.ImportFrom) else alias.name).partition(".")[0]
 
 
 def _is_sure(node: ast.stmt, sure: frozenset[str]) -> bool:
@@ -181,6 +236,8 @@ def _is_sure(node: ast.stmt, sure: frozenset[str]) -> bool:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         defaults = [one for one in (*node.args.defaults, *node.args.kw_defaults) if one is not None]
         return _all_plain([*node.decorator_list, *defaults], sure, calls=True)
+    if isinstance(node, ast.Import):
+        return all(alias.name in SURE for alias in node.names)
     if isinstance(node, ast.ClassDef):
         around = [*node.decorator_list, *node.bases, *(one.value for one in node.keywords)]
         inner = [one for one in node.body if not isinstance(one, ast.Pass)]

@@ -33,8 +33,13 @@ _EXPORTED = re.compile(r"^(?P<start>[ \t]*(?P<given>\w+ = )?)get_ipython\(\)\.(?
 _PROMPT = re.compile(r"^# (?:In ?\[[ \d]*\]:|%%.*)$", re.MULTILINE)  # which nbconvert and VS Code write above each cell
 _SHOWN = re.compile(r"^(?P<start>[ \t]*)display\([^;]*\)(?:[ \t]*;)?[ \t]*$")  # known there without an import
 _COLABS = "# Commented out IPython magic to ensure Python compatibility.\n"
+_CELL_BEGINS = re.compile(r"# (?:%%(?: .*)?|\+.*)$")  # as jupytext writes it
+_DATABRICKS = re.compile(r"# MAGIC ?")
+_SIGN = re.compile(rf"{_DATABRICKS.pattern}|# ?")
 _MAYBE_EXPORTED = re.compile(
-    rf"^[ \t]*(?:[!%]|display\()|=[ \t]*[!%]|\?[ \t]*$|get_ipython\(\)\.|^{_COLABS}", re.MULTILINE
+    rf"^[ \t]*(?:[!%]|display\()|=[ \t]*[!%]|\?[ \t]*$|get_ipython\(\)\.|^{_COLABS}"
+    r"|^# (?:MAGIC |(?:%%|\+).*\n# )%%[a-z]",
+    re.MULTILINE,
 )
 # before code that was pasted out of a session of Python or IPython, as that takes it off
 _PASTED = re.compile(r"\s*(?:>>>(?: |$)|In \[\d+\]: )", re.MULTILINE)
@@ -69,6 +74,12 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wante
 def code_cells(raw: bytes) -> list[str]:
     """Return the code of a notebook, cell by cell. Raises NotebookError."""
     return [_code(cell) for cell in _code_cells(raw)]
+
+
+def exported_calls(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the cells that nbconvert has made calls of in such a file, as they were, with the place of each call."""
+    found = ((call.start(), _cell_of(call)) for call in _EXPORTED.finditer(source))
+    yield from ((start, cell) for start, cell in found if cell)
 
 
 def exported_cells(raw: bytes) -> list[str]:
@@ -170,7 +181,7 @@ def file_to_python(source: str, note: Callable[[str], None] = lambda text: None)
     if not _MAYBE_EXPORTED.search(read):
         return source
     lines = read.split("\n")
-    plain = list(_uncommented(lines)) if _COLABS in read else lines
+    plain = list(_uncommented(lines))
     plain = plain if _is_python("\n".join(plain)) else list(_without_magics(plain))
     plain = [_EXPORTED.sub(_run_by, line) for line in plain]  # a line of these may have become several
     text = _without_shown(["\n".join(plain)])[0]
@@ -192,13 +203,21 @@ def _without_shown(texts: Sequence[str]) -> list[str]:
 
 
 def _uncommented(lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines with the Python that Colab has made a comment because of its magic, in a line or a whole cell."""
-    below = in_cell = False
+    """Yield lines with the Python that was made a comment because of its magic, in a line (Colab) or a whole cell.
+
+    Colab's own words stand above it, jupytext's sign of a cell, or Databricks' word before each line.
+    """
+    of_colab = in_cell = False
+    before = ""
     for line in lines:
-        below = line == _COLABS.rstrip() or (below and line != "")  # Colab's own words stand above it
-        made = line[2:] if below and line.startswith("#") else ""
-        in_cell = line.startswith("#") and (in_cell or PYTHON_CELL_MAGIC.match(made) is not None)
-        yield line[2:] if in_cell or _TIMED.match(made) else line
+        of_colab = line == _COLABS.rstrip() or (of_colab and line != "")
+        of_databricks = _DATABRICKS.match(line)
+        made = _SIGN.sub("", line, count=1)
+        may_begin = line.startswith("#") and (of_colab or of_databricks or _CELL_BEGINS.match(before))
+        begins = may_begin and PYTHON_CELL_MAGIC.match(made)
+        in_cell = bool(begins or (in_cell and line.startswith("#") and not _CELL_BEGINS.match(line)))
+        yield made if in_cell or (of_colab and _TIMED.match(made)) else line
+        before = line
 
 
 def _run_by(exported: re.Match[str]) -> str:
