@@ -390,14 +390,13 @@ def test_facets_have_their_names_and_what_is_in_none_is_named_below_them(tmp_pat
         begun = log.begin_session("quiz", [family.topic], [(family.id, 1)])
         sitting = restore_session(BANK, log, begun.session, begun.plan)
         sitting.answer(sitting.next_turn(), "?")
-    assert "Asked beside the assessment, whose score and facets they do not count in: PyTorch craft." in report_of(
-        workspace
-    )
+    assert "Asked beside the assessment, whose numbers they do not count in: PyTorch craft." in report_of(workspace)
     narrow = learn("report", cwd=workspace, course=ROOT, COLUMNS="60").stdout.splitlines()
     assert "  Why things are built as they are" in narrow and max(map(len, narrow)) <= 60
     learn("report", "--html", "report.html", cwd=workspace, course=ROOT)
     page = (workspace / "report.html").read_text()
-    assert "Asked beside the assessment, whose score and facets they do not count in: PyTorch craft.</caption>" in page
+    assert "\nWhat is asked for\n" in "\n".join(narrow) and ">What is asked for</h2>" in page
+    assert "Asked beside the assessment, whose numbers they do not count in: PyTorch craft.</caption>" in page
 
 
 def test_strong_in_why_and_weak_in_maths(tmp_path):

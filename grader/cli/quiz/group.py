@@ -56,10 +56,12 @@ def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete:
 @click.option(
     "--length", type=LENGTH, default="short", show_default=True, help="Some questions of each topic, or more."
 )
-@click.option("--facet", type=click.Choice(list(FACETS)), help="Only questions of this facet, on TOPIC or on all.")
+@click.option("--facet", type=click.Choice(list(FACETS)), help="Only questions that ask for this, on TOPIC or on all.")
 @click.option("--exam", is_flag=True, help="No marks until all is answered.")
 @click.option("--new", "anew", is_flag=True, help="Begin another session, where one was broken off.")
-@click.option("--predict", type=Number(0, 10), metavar="SCORE", help="What you expect; else you are asked.")
+@click.option(
+    "--predict", type=Number(0, 10), metavar="SCORE", help="What you expect; else you are asked at a terminal."
+)
 @click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each event; see above.")
 @click.option("--ask", "asks", is_flag=True, help="With --json, ask what is expected and how sure, too; see above.")
@@ -86,8 +88,9 @@ def command(
     on the same question.
 
     Through a pipe, standard input has one answer a line: `48`, `48!`, or `48 | fairly`. A line that is no answer is
-    told why, and the next line is taken for the same question. An exam reads one line more after the last
-    answer, before its marks: the score from 0 to 10 that you expect; it may be empty.
+    told why, and the next line is taken for the same question. What you expect is not asked for before the first one:
+    say it with --predict. An exam reads one line more after the last answer, before its marks: the score from 0 to 10
+    that you expect; it may be empty.
 
     With --json every event is an object on a line of its own: session, question, unreadable, mark, predict (in an exam,
     before its marks), then end; or stopped, where the input ends first. A line of the input may also be

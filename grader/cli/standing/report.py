@@ -51,9 +51,9 @@ def command(ctx: click.Context, explain: bool, missed: bool, page: Path | None, 
 
     Four numbers from 0 to 10, which are never mixed: what you predicted before your last assessment; what is verified,
     by answers that a program checked, with a 90% interval; what you claimed of your own open answers; and what you
-    built, the exercises that you solved. Then topics, facets (why things are built as they are, working things out,
-    ...), strengths, weaknesses and misconceptions by name (what you were sure of and wrong about comes first), how good
-    your certainty is, and at most three things to do.
+    built, the exercises that you solved. Then topics, what is asked for (why things are built as they are, working
+    things out, ...), strengths, weaknesses and misconceptions by name (what you were sure of and wrong about comes
+    first), how good your certainty is, and at most three things to do.
 
     Old answers fade: from the day on which FSRS has a question due again its answer weighs less.
 
@@ -104,7 +104,7 @@ def report_lines(assessment: Assessment) -> Iterator[str]:
     """Yield the lines of the report."""
     yield from _numbers(assessment)
     yield from section("Topics", _topics(assessment))
-    yield from section("Facets", _facets(assessment))
+    yield from section("What is asked for", _facets(assessment))
     if any(each["partly"] for each in (*assessment["topics"], *assessment["facets"])):
         yield paint(wrap("+ others were right in part, which counts as such", 2), "quiet")
     passed = paint(signs().passed, "good")
@@ -176,9 +176,7 @@ def _topics(assessment: Assessment) -> Iterator[str]:
     for topic in topics:
         yield _topic(topic, longest)
     if beside := ", ".join(each["title"] for each in assessment["also"]):
-        yield paint(
-            wrap(f"Asked beside the assessment, whose score and facets they do not count in: {beside}.", 2), "quiet"
-        )
+        yield paint(wrap(f"Asked beside the assessment, whose numbers they do not count in: {beside}.", 2), "quiet")
 
 
 def _topic(topic: Mapping[str, Any], longest: int) -> str:

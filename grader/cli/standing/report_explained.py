@@ -54,7 +54,7 @@ def explain_lines(assessment: Mapping[str, Any]) -> Iterator[str]:
         yield from _topic(topic)
     yield ""
     yield from _overall(assessment)
-    yield from section("Facets", _facets(assessment["facets"]))
+    yield from section("What is asked for", _facets(assessment["facets"]))
     yield from section("Claimed", _claims(assessment))
     yield from section("Certainty", _certainty(assessment))
     yield from section("Weaknesses", _weaknesses(assessment["weaknesses"]))
