@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from grader.intake.notebook.join_cells import guard_file
 from grader.intake.notebook.lost_definitions import below_magic
-from grader.intake.notebook.notebook_to_module import exported_calls, file_to_python
+from grader.intake.notebook.notebook_to_module import exported_calls, file_to_python, one_kind_of_ends
 from grader.submission import MAX_BYTES
 
 _MARK = re.compile(
@@ -28,13 +28,15 @@ def read_exported(source: str, note: Callable[[str], None] = lambda text: None, 
 
     *wanted* are names that are to be defined, in whatever way.
     """
-    text = file_to_python(source, note)
-    if len(source) > MAX_BYTES or (text == source and not _MARK.search(source)):
+    text, read = file_to_python(source, note), one_kind_of_ends(source)
+    if len(source) > MAX_BYTES or (text == source and not _MARK.search(read)):
         return text
-    for line, cell in _magic_cells(source.replace("\r\n", "\n")):
+    for line, cell in _magic_cells(read):
         if why := below_magic(cell, wanted):
             note(f"The cell in line {line} was left out: {why}")
-    return guard_file(text, note, wanted)
+    plain = read if text == source else text
+    guarded = guard_file(plain, note, wanted)
+    return text if guarded == plain else guarded
 
 
 def _magic_cells(source: str) -> Iterator[tuple[int, str]]:

@@ -84,7 +84,7 @@ def exported_calls(source: str) -> Iterator[tuple[int, str]]:
 
 def exported_cells(raw: bytes) -> list[str]:
     """Return the cells of a Python file that was saved out of a notebook; one with a magic as it was there."""
-    source = _one_kind_of_ends(raw.decode("utf-8", "replace")) if CELL_MAGIC.encode() in raw else ""
+    source = one_kind_of_ends(raw.decode("utf-8", "replace")) if CELL_MAGIC.encode() in raw else ""
     parts = _PROMPT.split(source)[1:] or [call[0] for call in _EXPORTED.finditer(source)]
     found = [_EXPORTED.search(part) for part in parts]
     return [(_cell_of(one) if one else "") or part for one, part in zip(found, parts, strict=True)]
@@ -142,10 +142,10 @@ def _code(cell: dict[str, Any]) -> str:
     source = cell.get("source", cell.get("input", ""))
     lines = source if isinstance(source, list) else [source]
     code = "".join(line for line in lines if isinstance(line, str))
-    return _dedent(_one_kind_of_ends(code))
+    return _dedent(one_kind_of_ends(code))
 
 
-def _one_kind_of_ends(text: str) -> str:
+def one_kind_of_ends(text: str) -> str:
     """Return a text with the ends of lines that the rest of this knows: Windows' own are `\\r\\n`."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -177,7 +177,7 @@ def file_to_python(source: str, note: Callable[[str], None] = lambda text: None)
     Colab leaves `!pip install` in it as it stands, nbconvert writes `get_ipython().system(...)`. *note* is called where
     there is such.
     """
-    read = _one_kind_of_ends(source)
+    read = one_kind_of_ends(source)
     if not _MAYBE_EXPORTED.search(read):
         return source
     lines = read.split("\n")
