@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from grader.batch.make_record import MAX_KEPT_CHARS
-from grader.intake.leave_out import leave_out
+from grader.intake.answers.leave_out import leave_out
 from grader.intake.match_lessons import defined_names
 from grader.intake.notebook.join_cells import without_frame
 from grader.model import Lesson
