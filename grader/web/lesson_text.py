@@ -8,6 +8,7 @@ HTML in the text is shown as it stands, pictures are not loaded, and a link lead
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
@@ -27,6 +28,7 @@ from grader.web.own_commands import OwnCommands
 
 SHELLS = ("sh", "bash", "console")
 COMMANDS = ("$ ", "learn ", "grader ", "pip ")  # how each line of a block begins that names no language
+INDEXED = re.compile(r"\b([^\W\d_])_([a-zA-Z]{1,6}|\d)(?![a-zA-Z0-9_])")  # as W_Qᵀ and d_model are written
 TRAPS = "Common mistakes"  # the beginning of the heading above a list of them
 Entries = Mapping[str, Sequence[str]]  # of the front matter, by how a part of the text begins
 NONE: Entries = MappingProxyType({})
@@ -50,6 +52,7 @@ def text_html(text: str, traps: Entries = NONE, formulas: Entries = NONE, own: O
     """Return Markdown as HTML; what `traps` and `formulas` say is in the front matter."""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     reader.add_render_rule("code_inline", _code)
+    reader.add_render_rule("text", _text)
     tokens = reader.parse(harmless_lines(text))
     return Markup("".join(_pieces(reader, tokens, traps, formulas, own)))
 
@@ -78,6 +81,10 @@ def _pieces(
             yield reader.renderer.render([token], reader.options, {"own": own})
         before = token.info.strip() if token.type == "fence" else ""
         at = end
+
+
+def _text(renderer: object, tokens: Sequence[Token], at: int, options: object, env: object) -> str:
+    return INDEXED.sub(r"\1<sub>\2</sub>", escape(tokens[at].content))
 
 
 def _code(renderer: object, tokens: Sequence[Token], at: int, options: object, env: Mapping[str, Any]) -> str:

@@ -176,6 +176,13 @@ def test_hostile_text_is_shown_and_not_run() -> None:
     assert html.count("&lt;script&gt;") == 3
 
 
+def test_an_index_is_set_as_one_but_in_code():
+    """`W_Q` in a sentence is a letter with an index; a name of several letters stays as it is written."""
+    html = text_html("x W_Qᵀ, √d_k, d_model, x_1 and my_name, but `d_k`")
+
+    assert "x W<sub>Q</sub>ᵀ, √d<sub>k</sub>, d<sub>model</sub>, x<sub>1</sub> and my_name, but <code>d_" in html
+
+
 def test_a_hostile_course_is_shown_and_not_run(tmp_path: Path) -> None:
     """Title, text and names are escaped on both pages."""
     bad = front("mean").replace('title = "Mean"', 'title = "<script>alert(1)</script>"')
