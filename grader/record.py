@@ -159,6 +159,12 @@ class Record:
         """Whether nothing could be graded of what was handed in, such as a damaged archive."""
         return self.status == "unreadable"
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether what was handed in could not be read, whatever score a human has given for a lesson of it."""
+        states = [lesson.state for name, lesson in self.lessons.items() if name not in self.overrides]
+        return status_of(states, self.problem) == "unreadable"
+
 
 def status_of(states: Collection[str], problem: str) -> str:
     """Return which of STATUSES a hand-in has, by the states of its lessons."""

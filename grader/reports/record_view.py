@@ -122,7 +122,7 @@ def lessons_of(head: Mapping[str, Any], record: Record) -> Iterator[tuple[str, s
 
 def absent_text(record: Record) -> str:
     """Say why a lesson without a file has none: what was handed in could not be read, or there was nothing."""
-    return "not read" if record.is_unreadable else "not handed in"
+    return "not read" if record.is_unread else "not handed in"
 
 
 def course_title(head: Mapping[str, Any]) -> str:

@@ -107,7 +107,7 @@ def test_a_humans_score_counts_everywhere_beside_the_programs(out):
     assert "By a human's score (1)" in exported and "94.44" in (out / "up.csv").read_text()
     assert "1 score given by a human" in call(out, "override", "{out}", "--list")
 
-    call(out, *ANN, "--undo")
+    assert "Taken back: ann, moving_average: 9.5, “" in call(out, *ANN, "--undo")
     assert {name: (out / name).read_text() for name in files} == before
     assert "nobody has given" in refused(out, *ANN, "--undo")
 
@@ -168,7 +168,7 @@ def test_an_undo_takes_back_only_what_was_said_before_it_there(out, tmp_path, mo
     assert "human that count" not in call(whole, *merge)
     shutil.copytree(whole, other)
     call(whole, *ANN, "--score", "2", "--say", "copied")
-    call(out, *ANN, "--undo")
+    assert "Taken back: ann, moving_average: 9.5, “was .py.txt" in call(out, *ANN, "--undo")
 
     assert "human that count" not in call(whole, *merge) and scores(whole)["ann"]["moving_average"] == 2.0
     assert "count no more: ann moving_average: 9.5 is taken back" in call(other, *merge)

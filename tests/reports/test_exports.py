@@ -22,6 +22,7 @@ from support.hand_ins import ANSWERS, ON_TRUST, SUMS, TINY, write
 
 from grader.batch.results import read_results
 from grader.errors import UsageError
+from grader.model import Override
 from grader.record import Record
 from grader.reports.formats.to_csv import gradebook_head, gradebook_line
 from grader.reports.formats.to_gradescope import to_gradescope
@@ -397,6 +398,28 @@ def test_work_that_could_not_be_read_is_never_a_zero(rule):
 
     assert (found.share, found.why) == (None, f"{NOT_READ}: The archive is damaged.")
     assert to_gradescope(HEAD, unread, missing_as_zero=True)["score"] == 0  # there it can be handed in again at once
+
+
+def test_a_humans_score_makes_no_zero_of_the_unread_rest():
+    """Who gives one lesson of a damaged archive a score has not read the others: there is no mark, even as zero."""
+    unread = replace(
+        record("ann", *MISSING, problem="hw.zip is damaged"),
+        overrides={"softmax": Override(10.0, "read it", "", "", "")},
+    )
+
+    assert make_marks([unread], Rule(missing_as_zero=True))[0].why == f"{NOT_READ}: hw.zip is damaged"
+    assert make_marks([unread], Rule("softmax"))[0].share == 1.0
+
+
+def test_what_counts_as_zero_is_told():
+    """By its lessons, or as a person who handed nothing in; elsewhere nothing is said."""
+    marks = make_marks([record("ann", *MISSING)], Rule(missing_as_zero=True), [{"id": "bob"}])
+
+    assert [one.zeros for one in marks] == [("attention",), ("nothing handed in",)]
+    filled = fill_canvas(canvas("Student,ID,Homework (7)\nAnn,ann,\nBob,bob,\n"), marks)
+    assert filled.zeros == [("Ann", "attention"), ("Bob", "nothing handed in")]
+    assert filled.to_object()["zeros"][0] == {"who": "Ann", "lessons": "attention"}
+    assert make_marks([record("ann", *HALF)], Rule(missing_as_zero=True))[0].zeros == ()
 
 
 def test_a_group_has_one_mark_each():

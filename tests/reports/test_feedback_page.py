@@ -150,7 +150,7 @@ def test_a_regrade_shows_the_score_before(record):
     """The old score beside the new one, of the whole and of the lesson."""
     found = page(record | {"previous": made_before(record)})
 
-    assert "(before the regrade: " in found.text and "6.4 of 10 before: 1.0" in found.text
+    assert "(before: " in found.text and "6.4 of 10 before: 1.0" in found.text
 
 
 def test_states_are_said_in_words_and_nothing_is_a_zero():

@@ -202,13 +202,15 @@ def _print_report(filled: Filled, out: Path, platform: str) -> None:
     from grader.reports.gradebook.late import TIME_UNKNOWN
 
     worth = " or ".join(f"{points:g}" for points in filled.out_of) or "no"
-    grades = plural(filled.filled + len(filled.replaced), "grade")
-    put(paint(f"{grades} filled in under {clean(filled.column)}, a 10.0 being worth {worth} points.", "strong"))
+    changed = f", {len(filled.replaced)} changed" if filled.replaced else ""
+    grades = f"{plural(filled.filled, 'grade')} filled in{changed}"
+    put(paint(f"{grades} under {clean(filled.column)}, a 10.0 being worth {worth} points.", "strong"))
     if filled.unchanged:
         put(wrap(f"{plural(filled.unchanged, 'grade')} stood there already as they are.", 2))
     if filled.comments:
         put(wrap(f"{plural(filled.comments, 'feedback comment')} written.", 2))
     put_list("Feedback comments that are somebody's own, left as they were", filled.own_comments)
+    put_list("Counted as 0, as nothing was handed in", [f"{who}: {lessons}" for who, lessons in filled.zeros])
     put_list("By a human's score", [f"{who}: {says}" for who, says in filled.by_hand])
     late = [f"{one.who}: {one.raw:.2f} less {one.deduction:.2f}, {one.why}" for one in filled.late]
     put_list("Late", late)

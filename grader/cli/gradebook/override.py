@@ -90,9 +90,18 @@ def _change(results: Path, hand_in: str | None, table: Path | None, undo: bool, 
         else:
             row = {"id": hand_in or "", **said}
             changes = [_override(opened, "", row, undo=undo)]
+        taken_back = [_taken_back(opened, *change) for change in changes] if undo else []
         opened.override(changes)
         opened.write_learners({name for name, _, _ in changes})
         opened.write_class()
+    for text in taken_back:
+        put(text)
+
+
+def _taken_back(opened: Results, hand_in: str, lesson: str, _: Override) -> str:
+    """Say which score a human takes back, before it is."""
+    said = opened.overrides[hand_in][lesson]
+    return wrap(clean(f"Taken back: {hand_in}, {lesson}: {said.score:.1f}, “{said.says}”"))
 
 
 def _read_changes(opened: Results, table: Path, *, undo: bool) -> list[tuple[str, str, Override]]:

@@ -144,6 +144,7 @@ def _announce(run: Run) -> None:
         for lesson in run.results.overrides.get(name, ())
     ]
     show = command_line("grader", "override", str(plan.out), "--list")
+    outdated = "--only leaves them out" if plan.only else "add their hand-ins"
 
     def some(ids: list[str]) -> list[str]:
         return [*map(run.label, ids[:MAX_NAMES]), *ids[MAX_NAMES:]]
@@ -154,7 +155,7 @@ def _announce(run: Run) -> None:
         (f"Scores given by a human to what may be another person's work; look at each ({show})", doubtful),
         ("Changed since they were graded; their results are of the earlier hand-in until --resume", some(run.changed)),
         ("Older than what was graded, whose result stays; --older takes them all the same", some(run.older)),
-        ("Graded with another course or other settings, and not again: add their hand-ins", some(run.outdated)),
+        (f"Graded with another course or other settings, and not again: {outdated}", some(run.outdated)),
         ("Graded before under another of the person's ids, and now under theirs", _arrows(run.renamed)),
         ("Graded before under another of a person's ids, and left out of the results", run.doubled),
         ("Left out, being nothing that is handed in", found.ignored),

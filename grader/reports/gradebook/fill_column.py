@@ -57,6 +57,7 @@ class Filled:
     comments: int = 0  # feedback comments written
     own_comments: list[str] = field(default_factory=list)  # people whose comment somebody else wrote
     by_hand: list[tuple[str, str]] = field(default_factory=list)  # (who, what a human said)
+    zeros: list[tuple[str, str]] = field(default_factory=list)  # (who, what was not handed in and counts as 0)
 
     def to_object(self) -> dict[str, Any]:
         """Return the documented object of `grader export --json`."""
@@ -66,6 +67,7 @@ class Filled:
             "late": [vars(one) for one in self.late],
             "time_unknown": [{"who": who, "why": TIME_UNKNOWN} for who in self.time_unknown],
             "left": [{"who": who, "why": why} for who, why in self.left],
+            "zeros": [{"who": who, "lessons": lessons} for who, lessons in self.zeros],
             "by_hand": [{"who": who, "says": says} for who, says in self.by_hand],
             "ambiguous": [{"who": who, "why": why} for who, why in self.ambiguous],
             "extends_nobody": [{"who": who, "where": at, "why": why} for who, at, why in self.extends_nobody],
@@ -121,6 +123,8 @@ def fill(
             continue
         if mark.note:
             report.by_hand.append((person.label, mark.note))
+        if mark.zeros:
+            report.zeros.append((person.label, ", ".join(mark.zeros)))
         points = out_of(person.row)
         worth.add(points)
         value = f"{round(_earned(mark, person, points, known, report), 2):.2f}"

@@ -55,6 +55,7 @@ class Mark:
     when: float | None = None
     is_late: bool = False  # by the platform's mark
     is_timeless: bool = False  # no hand-in's time is its own: a human's score of what was not handed in
+    zeros: tuple[str, ...] = ()  # lessons that count as 0, as nothing was handed in for them
 
     @property
     def label(self) -> str:
@@ -86,13 +87,17 @@ def make_marks(
             came.when if came else None,
             bool(came and came.late),
             is_timeless=came is None,
+            zeros=tuple([name for name in counted if _share_of(record, name, rule.scale) is None]),
         )
         own.append(mark)
         shared += [replace(mark, id=other, learner=other, name="") for other in record.together if finished]
     alone = {fold_id(mark.learner) for mark in own}
     marks = own + [mark for mark in shared if fold_id(mark.learner) not in alone]
     zero = 0.0 if rule.missing_as_zero else None
-    none = [Mark(entry["id"], entry["id"], entry.get("name", ""), 0, zero, NOT_HANDED_IN) for entry in missing]
+    none = [
+        Mark(entry["id"], entry["id"], entry.get("name", ""), 0, zero, NOT_HANDED_IN, zeros=("nothing handed in",))
+        for entry in missing
+    ]
     there = {fold_id(mark.learner) for mark in marks}
     return marks + [mark for mark in none if fold_id(mark.learner) not in there]
 
@@ -116,13 +121,16 @@ def _comment(record: Record, rule: Rule) -> str:
 
 def _share(record: Record, rule: Rule) -> tuple[float | None, str, list[str]]:
     """Return the share and the lessons that count for it; or None, and why."""
+    unread = f"{NOT_READ}: {record.problem}"
     if record.is_unreadable:
-        return None, f"{NOT_READ}: {record.problem}", []
+        return None, unread, []
     names = [rule.lesson] if rule.lesson else list(record.lessons)
     if any(name in record.lessons and record.lessons[name].state == "grader-error" for name in names):
         return None, GRADER_FAILED, []
     shares = {name: _share_of(record, name, rule.scale) for name in names}
     missing = [name for name, share in shares.items() if share is None]
+    if missing and record.is_unread:  # a human's score for a lesson says nothing of the others
+        return None, unread, []
     there = len(shares) - len(missing)
     enough = there >= rule.best if rule.best else rule.exclude_missing and there
     if missing and not rule.missing_as_zero and not (enough and not rule.lesson):

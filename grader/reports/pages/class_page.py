@@ -145,7 +145,7 @@ def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
     sections += [("mistakes", "Mistakes", True), ("help", "Who may need a hand", True)]
     sections += [("checks", "Checks", context["items"]), ("alike", "Alike", context["alike"])]
     sections += [("overrides", "By hand", context["overrides"].count)]
-    sections += [("changes", "Regrade", context["regraded"]), ("learners", "All learners", True)]
+    sections += [("changes", "Graded again", context["regraded"]), ("learners", "All learners", True)]
     return [(anchor, words) for anchor, words, there in sections if there]
 
 
