@@ -38,7 +38,7 @@ def adamw_step(param, grad, m, v, t, lr=1e-3, betas=(0.9, 0.999), eps=1e-8,
     Allowed: any tensor arithmetic. Not allowed: torch.optim.
 
     >>> w, g, zero = torch.tensor(1.0), torch.tensor(0.5), torch.tensor(0.0)
-    >>> adamw_step(w, g, zero, zero, 1, lr=0.1)
-    (tensor(0.8990), tensor(0.0500), tensor(0.0003))
+    >>> adamw_step(w, g, zero, zero, 1, lr=0.01)
+    (tensor(0.9899), tensor(0.0500), tensor(0.0003))
     """
     raise NotImplementedError("adamw_step: not written yet")

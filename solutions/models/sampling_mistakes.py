@@ -197,6 +197,7 @@ right("the smallest that is kept as a bound", restore="probs.where(probs >= nucl
       ".amin(dim=-1, keepdim=True), 0)")
 right("gather with the order of the order", restore="nucleus.gather(-1, order.argsort(dim=-1))")
 right("−∞ and a second softmax", give=LAST.format(-1))
+right("what logsumexp leaves", normalise="(scaled - scaled.logsumexp(dim=-1, keepdim=True)).exp()")
 right("a power of what is likeliest", scale="(logits - logits.amax(-1, keepdim=True)).double()",
       give="probs.to(logits.dtype)",
       normalise=share("torch.softmax(scaled, dim=-1) ** (1 / temperature)"))

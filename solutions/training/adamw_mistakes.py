@@ -129,6 +129,8 @@ mistake("aw-in-place", "You change the caller's parameter and means (`param -= .
 right("lerp", first="torch.lerp(grad, m, beta1)", second="v.lerp(grad * grad, 1 - beta2)")
 right("a factor for the decay", decay="param * (1 - lr * weight_decay)")
 right("the decay after the step", decay="param", move="(param - lr * m_hat / size) - lr * weight_decay * param")
+right("the decay of what was moved", decay="param - lr * m_hat / size",
+      move="decayed - lr * weight_decay * decayed")
 right("as torch folds it", size="torch.sqrt(v) / (1 - beta2**t) ** 0.5 + eps")
 right("addcdiv", move="torch.addcdiv(decayed, m_hat, size, value=-lr)")
 right("one step size", size="torch.sqrt(v) + eps * (1 - beta2**t) ** 0.5",
