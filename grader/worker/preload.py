@@ -39,10 +39,11 @@ def import_array_library(arrays: str) -> None:
         torch.use_deterministic_algorithms = cut_off(torch=torch)(_use_deterministic_algorithms)
         # else `assert_close` imports 500 modules first, for tensors of several machines
         torch.testing._comparison._HAS_DTENSOR = False
-    from grader.worker.watch import call_monitor, graph, hardened_modules, library_uses
+    from grader.worker.watch import bound_methods, call_monitor, graph, hardened_modules, library_uses
 
     call_monitor.prepare()
     hardened_modules.harden_wrapping()
+    bound_methods.bind_methods()
     library_uses.ways()
     if arrays == "torch":
         graph.graph_at_start()

@@ -28,6 +28,12 @@ BESIDE = {
         "def run(n):\n    return globals()['softmax'](n)\n",
     "dir(self)":
         "class C:\n    def names(self):\n        return [n for n in dir(self) if not n.startswith('_')]\n",
+    "names of layers":
+        "from torch import nn\nprint(nn.Linear.__name__, nn.ReLU.__module__, nn.Linear.__doc__[:10], type(nn.Linear))\n",
+    "methods of a library by their class":
+        "from collections import Counter, namedtuple\nfrom functools import reduce\nP = namedtuple('P', 'x y')\n"
+        "print([*map(P._asdict, [P(1, 2)])], reduce(Counter.__add__, [Counter('a'), Counter('b')]))\n"
+        "torch.Tensor.__rsub__(torch.ones(2), 1)\n",
     "type(self).__name__":
         "class C:\n    def n(self):\n        return type(self).__name__\n",
     "__class__.__name__":

@@ -10,10 +10,9 @@ from grader.worker.watch.rewritten_lookups import may_look_up
 
 # the last is what Python makes of any error while a class is told its names
 REFUSED = re.compile(
-    r"builtins\.(getattr|setattr|vars|locals|type)"
-    r"|object\.(__dict__|__class__|__bases__|__setattr__|self|obj|_module|parser|_C)"
+    r"builtins\.(getattr|setattr|vars|locals)|object\.(__dict__|__bases__|__setattr__|self|obj|_module|parser|_C)"
     r"|'__builtins__'|.* is not looked up in .*"
-    r"|'t'|descriptor '__init__' requires .*"
+    r"|'t'|descriptor '\w+' requires .*"
     r"|'B' object has no attribute 'gi_frame'|Error calling __set_name__ on 'B' instance 'b' in 'A'"
 )
 UNKNOWN = "def input(end='etubirttateg'):\n    return f'__{end[::-1]}__'\n"
@@ -249,10 +248,17 @@ UNREAD = {
         "from torch import nn\nf = nn.functional.dropout\n[nn.LSTM][0]._init_flat_weights(self=f)\n",
     "the same, looked up":
         "from torch import nn\nf = nn.functional.dropout\ngetattr([nn.LSTM][0], '_init_flat_weights')(f)\n",
+    "the same, of a class's super":
+        "from torch import nn\nclass A(nn.LSTM):\n    pass\nclass B(A):\n    pass\n"
+        "f = nn.functional.dropout\nsuper(B, B)._init_flat_weights(f)\n",
+    "the same, in a pattern":
+        "from torch import nn\nf = nn.functional.dropout\nmatch [nn.LSTM][0]:\n"
+        "    case object(_init_flat_weights=take):\n        take(f)\n",
+    "the same, in a method of the class":
+        "from torch import nn\nclass A(nn.LSTM):\n    def __init_subclass__(cls):\n"
+        "        super()._init_flat_weights(nn.functional.dropout)\nclass B(A):\n    pass\n",
     "how a class of a library's begins":
         "from torch.distributions import Distribution\n[Distribution][0].__init__(print, validate_args=True)\n",
-    "the class of a class": "from abc import ABC\nclass A(ABC):\n    pass\nm = type(A)\nm('B', (), {input(): 't'})\n",
-    "the same in hand": "from abc import ABC\nclass A(ABC):\n    pass\nm = [A][0].__class__\n",
     "a name that lies about itself":
         "class S(str):\n    __hash__ = str.__hash__\n    def __eq__(self, other):\n        return True\n"
         "    def __ne__(self, other):\n        return True\nglobals().pop(S(input('snitliub')))\n",

@@ -73,8 +73,7 @@ class OwnLookups:
         }  # fmt: skip
         rewritten = {
             "names": self._names, "method": self._method, "door": self._door, "own": self._of_own, "part": self._part,
-            "here": around.here, "private": self._private, "type": self._type,
-            "getattr": self._get_read, "setattr": self._set_read, "delattr": self._delete_read,
+            "here": around.here, "getattr": self._get_read, "setattr": self._set_read, "delattr": self._delete_read,
         }  # fmt: skip
         given |= {self._hidden(name): function for name, function in rewritten.items()}
         given["__import__"] = self._modules.import_
@@ -215,7 +214,7 @@ class OwnLookups:
             if default:
                 return default[0]
             raise
-        return self._unbound(thing, name, getattr(thing, name, *default))
+        return getattr(thing, name, *default)
 
     def _is_usual(self, kind: int, name: str) -> bool:
         """Return True for what is looked up often, in objects of one's own, and needs no further look."""
@@ -270,31 +269,6 @@ class OwnLookups:
             raise TypeError("vars() argument must have __dict__ attribute") from None
 
     # --- what is told its object, or the name of one
-
-    def _private(self, thing: Any, name: str) -> Any:
-        """As `thing._name`."""
-        return self._unbound(thing, name, getattr(thing, name))
-
-    def _unbound(self, thing: Any, name: str, found: Any) -> Any:
-        """Return what a name gives; of a library's method that waits for its object one that takes one's own alone."""
-        if not _is_class(thing):
-            return found
-        if name == "__class__":
-            self._refuse("object.__class__")
-        holder = next((each for each in MRO_OF(thing) if name in NAMES_OF(each)), object)
-        if id(holder) in self._own or type(NAMES_OF(holder).get(name)) is not FunctionType:
-            return found
-
-        def call(*arguments: Any, **named: Any) -> Any:
-            if not arguments and named:
-                self._refuse("object.self")
-            return found(*map(self._of_own, arguments[:1]), *arguments[1:], **named)
-
-        return _seal(call)
-
-    def _type(self, type_: Any, thing: Any) -> Any:
-        """As `type(thing)`, where that is no class of classes: what it is called with is read by nobody."""
-        return self._refuse("builtins.type") if type_ is type and _is_class(thing) else type_(thing)
 
     def _method(self, thing: Any, method: str) -> Any:
         """As `thing.__setattr__` and the like, for a call."""

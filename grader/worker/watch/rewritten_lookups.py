@@ -17,8 +17,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = Function | ast.Lambda | ast.ClassDef
 
 # What stands in a source that looks something up: by a function, in a dictionary, by a method that is told its object.
-WORDS = ("vars", "locals", "attr", "__class__", DICT, *OF_PARTS)
-PRIVATE = re.compile(r"(?<!super\(\))\.\s*_|(?<!\.)\btype\s*\(")
+WORDS = ("vars", "locals", "attr", DICT, *OF_PARTS)
 DOOR = re.compile(rf"\b(?:{'|'.join(sorted(NAMES_OF_MODULES))})\b")
 PARAMETER = re.compile(r"\bdef\s+\w+\s*\(\s*(?:self|cls)\b")
 OF_FIRST = re.compile(r"\b(?:self|cls)\b(?!-\w)(?:\s*\.\s*(\w+))?")
@@ -28,7 +27,7 @@ def may_look_up(source: str) -> bool:
     """Return False for a source that surely looks nothing up, without parsing it."""
     if not source.isascii():
         source = unicodedata.normalize("NFKC", source)  # as Python reads identifiers
-    if any(word in source for word in WORDS) or PRIVATE.search(source) or DOOR.search(source):
+    if any(word in source for word in WORDS) or DOOR.search(source):
         return True
     attributes = OF_FIRST.findall(PARAMETER.sub("", source))  # "" where the object itself stands
     return not HIDING_ATTRIBUTES.isdisjoint(attributes) or "" in attributes
@@ -51,15 +50,6 @@ def _calls_on_first(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[
             case ast.Call(func=ast.Attribute(), args=[ast.Name(name), *_]) if name == first:
                 yield node
         waiting += [part for part in ast.iter_child_nodes(node) if not isinstance(part, Scope)]
-
-
-def is_mangled(name: str) -> bool:
-    """Return True for what Python calls otherwise in the body of a class."""
-    return name[:2] == "__" and name[-2:] != "__"
-
-
-def _is_super(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and _name(node.func) == "super" and not node.args
 
 
 def _name(node: ast.expr) -> str:
@@ -110,16 +100,12 @@ class Rewriter:
                 return self._call("here", node, function, here)
             case ast.Attribute(of, "__dict__", ast.Load()):
                 return self._call("names", node, of)
-            case ast.Call(func=ast.Name("type") as function, args=[thing], keywords=[]):
-                return self._call("type", node, function, thing)
             case ast.Attribute(of, name, ast.Load()) if name in METHODS:
                 return self._call("method", node, of, ast.Constant(name))
             case ast.Attribute(of, name, ast.Load()) if name in NAMES_OF_MODULES or (
                 name in HIDING_ATTRIBUTES and _name(of) in FIRST
             ):
                 return self._call("door", node, of, ast.Constant(name))
-            case ast.Attribute(of, name, ast.Load()) if name[:1] == "_" and not is_mangled(name) and not _is_super(of):
-                return self._call("private", node, of, ast.Constant(name))
         return node
 
     def _call(self, function: str, node: ast.expr, *arguments: ast.expr) -> ast.Call:
