@@ -29,7 +29,7 @@ BESIDE = {
     "dir(self)":
         "class C:\n    def names(self):\n        return [n for n in dir(self) if not n.startswith('_')]\n",
     "names of layers":
-        "from torch import nn\nprint(nn.Linear.__name__, nn.ReLU.__module__, nn.Linear.__doc__[:10], type(nn.Linear))\n",
+        "from torch import nn\nprint(nn.Linear.__name__, nn.ReLU.__module__, nn.Linear.__doc__, type(nn.Linear))\n",
     "methods of a library by their class":
         "from collections import Counter, namedtuple\nfrom functools import reduce\nP = namedtuple('P', 'x y')\n"
         "print([*map(P._asdict, [P(1, 2)])], reduce(Counter.__add__, [Counter('a'), Counter('b')]))\n"

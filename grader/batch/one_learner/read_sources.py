@@ -33,11 +33,12 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str]) -> S
     """
     sources = Sources()
     chars_left = MAX_CODE_CHARS
+    beside = {part.removesuffix(".py") for path in hand_in.files for part in path.split("/")}
     for path, content in hand_in.files.items():
         if is_artefact(path):
             continue
         try:
-            text, content = _read(path, content, hand_in.note_of(path), names)
+            text, content = _read(path, content, hand_in.note_of(path), names, beside)
         except NotebookError as error:
             if learner.kind == "notebook":
                 hand_in.problem = str(error)
@@ -51,8 +52,10 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str]) -> S
     return sources
 
 
-def _read(path: str, content: bytes, note: Callable[[str], None], names: Collection[str]) -> tuple[str, bytes]:
-    """Return the text of a file, and what is written of it. Raises NotebookError."""
+def _read(
+    path: str, content: bytes, note: Callable[[str], None], names: Collection[str], beside: Collection[str]
+) -> tuple[str, bytes]:
+    """Return the text of a file, and what is written of it; *beside* are modules it imports. Raises NotebookError."""
     if not path.lower().endswith(".py"):
         text = to_source(content, note, names)
         return text, text.encode("utf-8", "replace")
@@ -60,7 +63,7 @@ def _read(path: str, content: bytes, note: Callable[[str], None], names: Collect
         text = decode_source(content, Path(path))
     except SubmissionError:  # what is legible tells which lesson it is for, and the lesson's result why it is not read
         return content.decode("utf-16" if content.startswith(UTF16_BOMS) else "utf-8", "replace"), content
-    plain = read_exported(text, note, names)
+    plain = read_exported(text, note, names, beside)
     if plain != text:
         with suppress(UnicodeEncodeError):  # what a magic runs may have signs that the file's encoding lacks
             return plain, encode_source(plain)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.lost_definitions import DEFINITION, in_texts
-from grader.intake.notebook.select_definitions import Cell, Unit, defined_names, mark_taken, read_cell
+from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
 from grader.submission import MAX_BYTES
 
@@ -110,7 +110,7 @@ def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] =
     """
     cell = read_cell(1, text)
     mark_taken(cell.units, wanted)
-    _leave_imports(cell, {name for unit in cell.units if unit.taken for name in defined_names(unit)})
+    _leave_future(cell)
     lines = _write_cell(cell, _sure_names(cell.units), with_imports=True)
     head = [FUTURE, FILE_GUARD] if not any(lines[1:2]) else [FILE_GUARD]
     if cell.error or any(lines[: len(head)]) or (FUTURE in text and FUTURE not in head):
@@ -125,13 +125,11 @@ def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] =
     return "\n".join([*head, *lines[len(head) :]]) + "\n"
 
 
-def _leave_imports(cell: Cell, defined: Collection[str]) -> None:
-    """Leave out imports that would replace a definition, or may stand at the very beginning alone."""
+def _leave_future(cell: Cell) -> None:
+    """Leave out imports that may stand at the very beginning alone."""
     for unit in cell.units:
-        for node in unit.statements if unit.is_import else ():
-            names = {alias.asname or alias.name for alias in node.names} if isinstance(node, Import) else set()
-            if getattr(node, "module", "") == "__future__" or not names.isdisjoint(defined):
-                unit.taken = False
+        if any(getattr(node, "module", "") == "__future__" for node in unit.statements):
+            unit.taken = False
 
 
 def _says_nothing(unit: Unit) -> bool:

@@ -17,7 +17,7 @@ CHANGES = frozenset({"setattr", "delattr", "exec"})  # calls that may define som
 Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Try | ast.TryStar | ast.Match
 
 
-@dataclass
+@dataclass(eq=False)
 class Unit:
     """Statements of a cell that share lines: `first` to `last` of the cell, counted from 1.
 
@@ -177,10 +177,10 @@ def _set_names(node: ast.stmt, changes: dict[str, tuple[set[str], list[str]]]) -
     if isinstance(node, Definition | Import):
         return set()
     names = set[str]()
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        call, (declared, changed) = node.value, changes.get(_called_function(node), (set(), []))
+    for call in (part for part in nodes_in(node) if isinstance(part, ast.Call)):
+        declared, changed = changes.get(getattr(call.func, "id", ""), (set(), []))
         given = [*zip(changed, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
-        names = declared | {root_name(value) for parameter, value in given if parameter and parameter in changed}
+        names |= declared | {root_name(value) for parameter, value in given if parameter and parameter in changed}
         if isinstance(call.func, ast.Attribute):
             names |= {root_name(call.func)}  # table.append(1)
     return (names | module_names(node).assigned | changed_names(node)) - {""}
