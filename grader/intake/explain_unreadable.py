@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from grader.intake.folder_listing import open_file
 from grader.intake.formats.class_zip import open_class
@@ -14,6 +14,7 @@ from grader.intake.learner import Learner, join_some, printable, shorten
 from grader.intake.limits import MAX_DIRECTORY_BYTES, is_hidden_source, is_in_environment, is_own
 from grader.intake.match_lessons import has_name_of
 from grader.model import Lesson
+from grader.submission import imported_modules
 
 MAX_NAMES_SHOWN = 5
 MAX_NAMES_LISTED = 1_000
@@ -50,6 +51,17 @@ def explain_unread(paths: Iterable[str], lacking: Sequence[Lesson]) -> str:
             others.append(path)
     shown = join_some([*named, *others], MAX_NAMES_SHOWN)
     return f"Not read, and perhaps meant for a lesson that is missing: {shown}. {WHAT_IS_READ}" if shown else ""
+
+
+def explain_unused(sources: Mapping[str, str], taken: Collection[str], all_names: Collection[str]) -> str:
+    """Return a sentence with the files that are for no lesson, and that none of those *taken* imports; "" for none.
+
+    *all_names* are those of the course's lessons: what is called so is for one that is not asked for.
+    """
+    known = {name.partition(".")[0] for path in taken for name in imported_modules(sources[path])}
+    others = [path for path in sources if path not in taken and not has_name_of(path, set(all_names))]
+    shown = join_some([path for path in others if PurePosixPath(path).stem not in known], MAX_NAMES_SHOWN)
+    return f"For no lesson, by its name or the functions that it defines: {shown}." if shown else ""
 
 
 def _is_like_a_source(path: str) -> bool:

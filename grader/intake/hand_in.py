@@ -46,6 +46,7 @@ from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.notebook_to_module import NotebookError
 from grader.intake.notebook.written_files import written_files
 
+MORE_NOTES = "There is more to say of this hand-in than is kept: it has too many files of which something is noted."
 MAX_NOTES = 20
 TAR_BEGINS = 257  # where POSIX's word for it stands
 ZIP_BEGINS = (b"PK\3\4", b"PK\5\6")
@@ -142,9 +143,9 @@ class HandIn:
             self.problem = printable(f"{source} cannot be read: {reason_of(error)}.")
 
     def note(self, text: str) -> None:
-        """Add something that readers of the results should know, once, up to MAX_NOTES."""
+        """Add something that readers of the results should know, once; the last one kept says that there is more."""
         if len(self.notes) < MAX_NOTES and (text := printable(shorten(text))) not in self.notes:
-            self.notes.append(text)
+            self.notes.append(text if len(self.notes) < MAX_NOTES - 1 else MORE_NOTES)
 
     def pass_over(self, path: str) -> None:
         """Keep the path of a file that is not read, if its author may have meant it, up to MAX_UNREAD."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from support.hand_ins import ANSWERS, SUMS, TINY, write
 from grader.batch.results_folder import store_path
 from grader.cli.grader.group import grader
 from grader.course import load
+from grader.intake.answers.leave_out import leave_out
 from grader.similarity import fingerprint
 from grader.similarity.winnowing import unpack_prints
 from grader.store.class_store import ClassStore
@@ -132,6 +134,29 @@ def test_a_function_in_another_lessons_file_is_compared_for_both(tmp_path: Path)
         assert len(own & found) > 0.8 * len(own)  # those at its ends depend on what is around it
         assert there["source"].startswith(f"{text}# argmax_2d.py, which it imports:\n") and blank in there["source"]
         assert "def argmax_2d" not in there["source"] and "def argmax_2d" in kept[who]["argmax_2d"]["source"]
+
+
+def test_what_stands_in_no_definition_is_left() -> None:
+    """A copy below `try:` is code; imports and texts beside what is left out are none."""
+    trial = textwrap.indent(RIGHT, "    ")
+    hidden = f"import torch\n\n\ndef mine(x):\n    return x\n\n\ntry:\n{trial}finally:\n    pass\n"
+
+    assert "def moving_average" in leave_out(hidden, {"mine"}) and "def mine" not in leave_out(hidden, {"mine"})
+    assert leave_out('"""A text."""\nimport torch\n\n\ndef mine(x):\n    return x\n', {"mine"}) == ""
+
+
+def test_a_file_that_is_for_no_lesson_is_named_where_one_is_missing(tmp_path: Path) -> None:
+    """Neither its name nor what it defines is a lesson's, and nothing imports it: perhaps it was meant for one."""
+    mine = RIGHT.replace("def moving_average", "def my_average")
+    files = {
+        "ann/argmax_2d.py": f"import helper\n{ANSWERS['argmax_2d']}",
+        "ann/helper.py": "x = 1\n",
+        "ann/average.py": mine,
+    }
+    records, _ = grade(tmp_path, {**files, "bob/argmax_2d.py": ANSWERS["argmax_2d"], "bob/moving_average.py": RIGHT})
+
+    assert "For no lesson, by its name or the functions that it defines: average.py." in records["ann"]["notes"]
+    assert records["bob"]["notes"] == []
 
 
 def test_junk_in_linked_files_pushes_no_function_out(tmp_path: Path) -> None:

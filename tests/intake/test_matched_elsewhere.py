@@ -153,7 +153,10 @@ def test_what_lay_beside_an_older_answer_is_no_newer_one(course):
 
 
 @pytest.mark.parametrize("text, is_written", [
-    (STUB, False), (STUB + "\nprint(argmax_2d)\nx = [argmax_2d for argmax_2d in ()]\nfrom math import *\n", False),
+    (STUB, False), (STUB + "\nargmax_2d.calls = 0\n", False), (STUB + "\nargmax_2d = cache(argmax_2d)\n", False),
+    (STUB + "\nif __name__ == '__main__':\n    argmax_2d = mine\n", False),
+    (STUB + "\nfor argmax_2d in [argmax_2d]:\n    pass\n", False),
+    (STUB + "\nprint(argmax_2d)\nx = [argmax_2d for argmax_2d in ()]\nfrom math import *\n", False),
     (ANSWERS["argmax_2d"] + STUB, False), (STUB.replace("\ndef ", "\nargmax_2d = max\n\ndef "), False),
     (STUB + "\ndef mine(grid):\n    return 0, 0\n\nargmax_2d = mine\n", True),
     (STUB + "\nargmax_2d = lambda grid: 0\n", True), (STUB + "(", True),

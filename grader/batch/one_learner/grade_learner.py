@@ -17,7 +17,7 @@ from grader.batch.one_learner.read_sources import read_sources, write_sources
 from grader.batch.settings import Settings
 from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError
-from grader.intake.explain_unreadable import explain_unread
+from grader.intake.explain_unreadable import explain_unread, explain_unused
 from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import is_artefact
@@ -103,9 +103,7 @@ class LearnerGrader:
         if not any(found[0].path for found in matches.values()):
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)
-        lacking = [lesson for lesson in self.lessons if not any(one.path for one in matches[lesson.name])]
-        if unread := explain_unread(hand_in.unread, lacking):
-            hand_in.note(unread)
+        self._explain_missing(hand_in, sources, matches)
         write_sources(root, read.contents, hand_in)
         labels = _PathLabels(root, learner)
         attempts: list[Attempt] = []
@@ -167,6 +165,18 @@ class LearnerGrader:
                 spent[one.lesson] += time.monotonic() - started
         names = dict.fromkeys(attempt.found.lesson for attempt in attempts)
         return [_with_note(counting[name], NO_TIME) if name in left_out else counting[name] for name in names]
+
+    def _explain_missing(
+        self, hand_in: HandIn, sources: Mapping[str, str], matches: Mapping[str, Sequence[Match]]
+    ) -> None:
+        """Note which files may be meant for lessons that have none: what was not read, and what is for no lesson."""
+        taken = {one.path for found in matches.values() for one in found if one.path}
+        lacking = [lesson for lesson in self.lessons if not any(one.path for one in matches[lesson.name])]
+        if unread := explain_unread(hand_in.unread, lacking):
+            hand_in.note(unread)
+        names = {name for one in self.judge.course.lessons.values() for name in (one.name, *one.aliases)}
+        if lacking and taken and (unused := explain_unused(sources, taken, names)):
+            hand_in.note(unused)
 
     def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str], hand_in: HandIn) -> dict[str, Any]:
         """Return by lesson what the attempt that counts is compared by, and what pages show of it."""

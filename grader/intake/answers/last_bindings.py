@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, Scope, imported_name, module_names, names_bound_by, root_name
+from grader.source.what_runs import parse_what_runs
 from grader.submission import RESERVED
 
 Body: TypeAlias = "tuple[str | Body, ...]"
@@ -24,7 +25,7 @@ def last_bindings(source: str, names: Set[str]) -> dict[str, Body]:
     """
     found: dict[str, ast.stmt] = {}
     try:
-        for node in parse(source).body:
+        for node in parse_what_runs(source)[1]:
             found |= dict.fromkeys(_names_given(node, names), node)
         return {name: body_of(node) for name, node in found.items()}
     except UNREADABLE:
@@ -96,7 +97,8 @@ def body_of(node: ast.stmt) -> Body:
 def _names_given(node: ast.stmt, names: Set[str]) -> Set[str]:
     """Return the names, of these, that a statement gives a value, or whose object it may change.
 
-    `from mine import *` may give any, and a decorator that gets a class, methods to it.
+    `from mine import *` may give any, and a decorator that gets a class, methods to it. What a name gets that is made
+    of itself, `f = cache(f)`, is no other answer.
     """
     if isinstance(node, Definition):
         handed = {part.id for part in nodes_in(*node.decorator_list) if isinstance(part, ast.Name)}
@@ -107,12 +109,16 @@ def _names_given(node: ast.stmt, names: Set[str]) -> Set[str]:
     bound = {name for part in parts for name in names_bound_by(part)} & names
     if bound and any(isinstance(part, Scope) for part in parts):  # else none of them is a function's own
         bound &= module_names(node).bound
+    if isinstance(node, ast.Assign | ast.AnnAssign | ast.For):
+        bound -= {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
     return bound | names & {_changed_by(part) for part in parts}
 
 
 def _changed_by(node: ast.AST) -> str:
-    """Return the name whose object is given an attribute or an item: `Block.forward = f`; "" for none."""
+    """Return the name whose object is given what it runs: `Block.forward = f`, `f.__code__ = c`; "" for none."""
     match node:
+        case ast.Attribute(value=ast.Name(name), attr=attr, ctx=ast.Store()):
+            return name if name[:1].isupper() or attr[:2] == "__" else ""  # a function's own attributes change nothing
         case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
             return root_name(node)
         case ast.Call(ast.Name("setattr"), [ast.Name(name), *_]):
