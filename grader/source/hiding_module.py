@@ -372,8 +372,7 @@ class HidingModule(OwnNames):
         *above, kind, name = ["", *path.split(".")]
         is_class = above[1:2] == ["torch"] and kind[:1].isupper() and not kind.endswith("Tensor")
         is_method = is_class and isinstance(node, ast.Attribute) and not name.isupper()  # as members of an Enum are
-        # `__init__` of a module asks `super()`, which refuses another's object
-        is_fine = (kind, name) == ("Module", "__init__") or name in OF_ANY_CLASS
+        is_fine = (kind, name) == ("Module", "__init__") or name in OF_ANY_CLASS  # it asks `super()`, which refuses
         return is_method and not is_fine and id(node) not in self._of_self
 
     @cached_property

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from grader.source.parse import nodes_in
-from grader.source.scopes import Definition, Import, names_bound_by
+from grader.source.scopes import Definition, Import, names_bound_by, root_name
 from grader.source.what_runs import parse_what_runs
 
 _OUTPUT = re.compile(r"print|warn", re.IGNORECASE)  # parts of names
@@ -63,6 +63,8 @@ def _is_stateless(node: ast.AST) -> bool:
         return not node.decorator_list and all(map(_is_constant_statement, node.body))
     if isinstance(node, ast.alias) and node.name in _CACHES:
         return False
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and root_name(node) != "self":
+        return False  # it may be a function's, or another object's that has more than one caller
     names = (getattr(node, field, None) for field in ("id", "attr", "name"))
     return not isinstance(node, ast.Global | ast.Nonlocal) and not any(name and _OUTPUT.search(name) for name in names)
 

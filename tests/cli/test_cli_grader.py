@@ -302,7 +302,7 @@ def test_whoever_handed_in_nothing_to_grade_is_told_why(tmp_path):
         "kimcy_3_16_argmax_2d (copy).py": f"# copy\n{right}", "poedee_4_17_poem.py": "x = 1\n",
     })  # fmt: skip
     make_zip(folder / "faygus_5_18_all.zip", {"inner.zip": "x", "essay.txt": "x"})
-    make_zip(folder / "zoeann_6_19_two.zip", {f"{name}/argmax_2d.py": f"# {name}\n{right}" for name in "ab"})
+    make_zip(folder / "zoeann_6_19_two.zip", {"a/argmax_2d.py": right, "b/argmax_2d.py": f"{right}\nargmax_2d = max\n"})
     done = run("run", folder, "--out", tmp_path / "out", "--names", "canvas")
     with (tmp_path / "out/gradebook.csv").open(newline="") as file:
         problems = {row["id"]: row["problem"] for row in csv.DictReader(file)}

@@ -674,7 +674,7 @@ def test_the_whole_way_into_canvas(results, tmp_path):
     )
 
     assert done.returncode == 0, done.stderr
-    assert "filled in under Attention (102), a 10.0 being worth 50 points" in done.stdout
+    assert "under Attention (102), a 10.0 being worth 50 points" in done.stdout
     assert "Lovelace, Ada: 40.00, now 50.00" in done.stdout and "without moving_average" in done.stdout
     assert "in Canvas: Grades, Import" in done.stdout
     assert b'"CS 7, A",,50.00,' in (tmp_path / "up.csv").read_bytes()

@@ -16,10 +16,10 @@ EARNED = {
     "values": "Values: they equal the reference's on ordinary inputs.",
     "masking": "Masking: what is hidden stays hidden, and nothing else is.",
     "stability": "Numerical stability: extreme inputs give right answers.",
-    "gradients": "Gradients: they flow, and equal the reference's.",
+    "gradients": "Gradients: what autograd gives equals the reference's.",
     "generality": "Generality: it works for other sizes, axes and leading dimensions too.",
     "hygiene": "Good manners: inputs are left alone, and dtype and device are kept.",
-    "training": "Training: the updates are right, step by step.",
+    "training": "Training: weights, modes and updates are as they should be.",
 }
 
 

@@ -86,7 +86,8 @@ def find_trouble(record: Record) -> str:
 
 def sentence(summary: RunSummary) -> str:
     """Sum up the run in one sentence."""
-    mean = f"mean score {score_text(summary.mean)}" if summary.scores else "no score"
+    some = "" if len(summary.scores) == summary.submissions else f" of the {len(summary.scores)} that have one"
+    mean = f"mean score {score_text(summary.mean)}{some}" if summary.scores else "no score"
     counts = count_statuses(summary.statuses.elements())
     return (
         f"{plural(summary.submissions, 'submission')} (seed {summary.seed}): {f'{counts}; ' if counts else ''}{mean}."

@@ -121,10 +121,8 @@ def fill(
         if why or mark.share is None:
             report.left.append((person.label, why))
             continue
-        if mark.note:
-            report.by_hand.append((person.label, mark.note))
-        if mark.zeros:
-            report.zeros.append((person.label, ", ".join(mark.zeros)))
+        report.by_hand += [(person.label, mark.note)] if mark.note else []
+        report.zeros += [(person.label, ", ".join(mark.zeros))] if mark.zeros else []
         points = out_of(person.row)
         worth.add(points)
         value = f"{round(_earned(mark, person, points, known, report), 2):.2f}"

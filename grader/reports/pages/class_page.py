@@ -99,7 +99,8 @@ def _sentence(head: Mapping[str, Any], tally: ClassTally) -> str:
     counts = count_statuses(row.status for row in tally.rows)
     said = f"{plural(len(tally.rows), 'submission')}{f': {counts}' if counts else ''}."
     if scores.count:
-        said += f" Mean score {score_text(scores.mean)}, median {score_text(scores.median)}."
+        some = "" if scores.count == len(tally.rows) else f" of the {scores.count} that have one"
+        said += f" Mean score {score_text(scores.mean)}, median {score_text(scores.median)}{some}."
     if missing := len(head.get("missing") or ()):
         said += f" {plural(missing, 'learner')} handed nothing in."
     if waiting := len(head.get("waiting") or ()):
