@@ -44,7 +44,7 @@ class RunSummary:
     of_earlier: int = 0  # of these, to another hand-in than the present one
     regraded: int = 0  # in this run
     changes: list[ScoreChange] = field(default_factory=list)  # of those regraded
-    outdated: list[str] = field(default_factory=list)  # "WHO: LESSON" of results that were not graded again with these
+    outdated: list[str] = field(default_factory=list)  # "WHO: LESSONS" of results that were not graded again with these
 
     def add(self, record: Record) -> None:
         """Count one submission; a summary of its record is enough."""
@@ -66,7 +66,7 @@ class RunSummary:
             return
         self.regraded += 1
         old = [name for name, lesson in record.lessons.items() if GRADED_OTHERWISE in lesson.notes]
-        self.outdated += [f"{record.name or record.id}: {name}" for name in old]
+        self.outdated += [f"{record.name or record.id}: {', '.join(old)}"] if old else []
         lessons = {name: (before.lessons.get(name), lesson.score) for name, lesson in record.lessons.items()}
         changed = {name: pair for name, pair in lessons.items() if _differ(pair)}
         if changed or _differ((before.score, record.score)):
