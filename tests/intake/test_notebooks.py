@@ -125,6 +125,14 @@ def test_a_file_that_was_saved_out_of_a_notebook_is_python_without_its_magics(so
     assert len(notes) == (expected is not None)
 
 
+def test_a_file_with_cells_that_imports_what_the_course_names_is_a_file():
+    """What can be imported is known by the course and by the files beside it; of anything else it would fail."""
+    source = "# %%\nimport einops, numpy\nfrom mine import g\n\n\ndef f(x):\n    return x\n\n\n# %%\nf('no')\n"
+
+    assert read_exported(source, wanted=("f",), known=("einops", "numpy", "mine")) == source
+    assert read_exported(source, wanted=("f",), known=("numpy", "mine")) != source
+
+
 def read_file(source: str, wanted: tuple[str, ...] = ("f",)) -> tuple[dict, list[str], str]:
     """The names of a file that was saved out of a notebook, what was noted and what was printed."""
     notes: list[str] = []

@@ -15,6 +15,7 @@ from grader.batch.make_record import GradedHandIn, better_result, make_record, m
 from grader.batch.one_learner.keep_code import find_linked, keep_code
 from grader.batch.one_learner.read_sources import read_sources, write_sources
 from grader.batch.settings import Settings
+from grader.course import aliases
 from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError
 from grader.intake.explain_unreadable import explain_unread, explain_unused
@@ -23,6 +24,7 @@ from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import is_artefact
 from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, find_artefact, match_attempts
 from grader.judge.examination import Judge
+from grader.judge.processes.isolation_policy import shown_packages
 from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
 from grader.model.picture import Picture
@@ -92,7 +94,7 @@ class LearnerGrader:
     def _find_lessons(self, learner: Learner, hand_in: HandIn, root: Path) -> tuple[list[Attempt], Mapping[str, str]]:
         """Return the attempts at each lesson, and the texts of all files; nothing if it cannot be read."""
         names = {function.name for lesson in self.lessons for function in lesson.functions}
-        read = read_sources(hand_in, learner, names)
+        read = read_sources(hand_in, learner, names, shown_packages(self.judge.course))
         sources = read.texts
         if hand_in.problem:
             return [], {}
@@ -174,17 +176,17 @@ class LearnerGrader:
         lacking = [lesson for lesson in self.lessons if not any(one.path for one in matches[lesson.name])]
         if unread := explain_unread(hand_in.unread, lacking):
             hand_in.note(unread)
-        names = {name for one in self.judge.course.lessons.values() for name in (one.name, *one.aliases)}
+        names = self.judge.course.lessons.keys() | aliases(self.judge.course)
         if lacking and taken and (unused := explain_unused(sources, taken, names)):
             hand_in.note(unused)
 
     def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str], hand_in: HandIn) -> dict[str, Any]:
         """Return by lesson what the attempt that counts is compared by, and what pages show of it."""
         own: dict[str, set[str]] = defaultdict(set)
-        for path, lesson in (
-            (one.attempt.match.path, self.judge.course.lessons[one.result.lesson]) for one in counting
-        ):
-            own[texts.get(path, "")] |= {function.name for function in lesson.functions}
+        for one in counting:
+            if path := one.attempt.match.path:
+                lesson = self.judge.course.lessons[one.result.lesson]
+                own[texts[path]] |= {function.name for function in lesson.functions}
         kept = {}
         for (match, found), result, pictures in counting:
             if match.path:

@@ -26,19 +26,20 @@ class Sources:
     contents: dict[str, bytes] = field(default_factory=dict)
 
 
-def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str]) -> Sources:
+def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], packages: Collection[str]) -> Sources:
     """Return every file as Python text; a notebook that cannot be read becomes a note, or the problem.
 
-    *names* are those of the lessons' functions.
+    *names* are those of the lessons' functions, and *packages* what a worker may import, as pip calls it.
     """
     sources = Sources()
     chars_left = MAX_CODE_CHARS
-    beside = {part.removesuffix(".py") for path in hand_in.files for part in path.split("/")}
+    known = {part.removesuffix(".py") for path in hand_in.files for part in path.split("/")}
+    known |= {package.replace("-", "_") for package in packages}
     for path, content in hand_in.files.items():
         if is_artefact(path):
             continue
         try:
-            text, content = _read(path, content, hand_in.note_of(path), names, beside)
+            text, content = _read(path, content, hand_in.note_of(path), names, known)
         except NotebookError as error:
             if learner.kind == "notebook":
                 hand_in.problem = str(error)
@@ -53,9 +54,9 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str]) -> S
 
 
 def _read(
-    path: str, content: bytes, note: Callable[[str], None], names: Collection[str], beside: Collection[str]
+    path: str, content: bytes, note: Callable[[str], None], names: Collection[str], known: Collection[str]
 ) -> tuple[str, bytes]:
-    """Return the text of a file, and what is written of it; *beside* are modules it imports. Raises NotebookError."""
+    """Return the text of a file, and what is written of it; *known* are modules it may import. Raises NotebookError."""
     if not path.lower().endswith(".py"):
         text = to_source(content, note, names)
         return text, text.encode("utf-8", "replace")
@@ -63,7 +64,7 @@ def _read(
         text = decode_source(content, Path(path))
     except SubmissionError:  # what is legible tells which lesson it is for, and the lesson's result why it is not read
         return content.decode("utf-16" if content.startswith(UTF16_BOMS) else "utf-8", "replace"), content
-    plain = read_exported(text, note, names, beside)
+    plain = read_exported(text, note, names, known)
     if plain != text:
         with suppress(UnicodeEncodeError):  # what a magic runs may have signs that the file's encoding lacks
             return plain, encode_source(plain)

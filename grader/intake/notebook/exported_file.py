@@ -19,8 +19,6 @@ from grader.source.scopes import Scope
 from grader.source.what_runs import parse_what_runs
 from grader.submission import MAX_BYTES
 
-OURS = sys.stdlib_module_names | {"torch", "numpy"}
-
 # nbconvert's, Databricks' and jupytext's; and what stands in files, too, that were written as such
 _SURE = re.compile(r"^(?:# In ?\[[ \d]*\]:|# Databricks notebook source$|# jupyter:$)", re.MULTILINE)
 _PERHAPS = re.compile(r"^(?:# ?%%(?: |$)|(?:from|import) (?:IPython|google\.colab)\b)", re.MULTILINE)
@@ -32,23 +30,25 @@ def read_exported(
     source: str,
     note: Callable[[str], None] = lambda text: None,
     wanted: Collection[str] = (),
-    beside: Collection[str] = (),
+    known: Collection[str] = (),
 ) -> str:
     """Return such a file as a module of its definitions; any other as it is.
 
     One that may have been written as a file is taken for one if it cannot be imported as it is. *note* is called with
-    what is left out. *wanted* are names that are to be defined, in whatever way, and *beside* the modules that lie
-    beside the file.
+    what is left out. *wanted* are names that are to be defined, in whatever way, and *known* the modules that can be
+    imported beside the standard library.
     """
     text, read = file_to_python(source, note), one_kind_of_ends(source)
+    if len(source) > MAX_BYTES:
+        return text
     plain = read if text == source else text
-    is_sure = len(source) <= MAX_BYTES and _is_sure(plain)
-    if len(source) > MAX_BYTES or not (is_sure or text != source or _PERHAPS.search(read)):
+    is_sure = _is_sure(plain)
+    if not (is_sure or text != source or _PERHAPS.search(read)):
         return text
     for line, cell in _magic_cells(read):
         if why := below_magic(cell, wanted):
             note(f"The cell in line {line} was left out: {why}")
-    if not is_sure and not _fails_at_import(plain, {*beside, *OURS}):
+    if not is_sure and not _fails_at_import(plain, sys.stdlib_module_names.union(known)):
         return text
     guarded = guard_file(plain, note, wanted)
     return text if guarded == plain else guarded
