@@ -90,7 +90,7 @@ def _change(results: Path, hand_in: str | None, table: Path | None, undo: bool, 
         else:
             row = {"id": hand_in or "", **said}
             changes = [_override(opened, "", row, undo=undo)]
-        taken_back = [_taken_back(opened, *change) for change in changes] if undo else []
+        taken_back = [_taken_back(opened, *change[:2]) for change in changes] if undo else []
         opened.override(changes)
         opened.write_learners({name for name, _, _ in changes})
         opened.write_class()
@@ -98,7 +98,7 @@ def _change(results: Path, hand_in: str | None, table: Path | None, undo: bool, 
         put(text)
 
 
-def _taken_back(opened: Results, hand_in: str, lesson: str, _: Override) -> str:
+def _taken_back(opened: Results, hand_in: str, lesson: str) -> str:
     """Say which score a human takes back, before it is."""
     said = opened.overrides[hand_in][lesson]
     return wrap(clean(f"Taken back: {hand_in}, {lesson}: {said.score:.1f}, “{said.says}”"))

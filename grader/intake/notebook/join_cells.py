@@ -16,6 +16,7 @@ import io
 import keyword
 import re
 import tokenize
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from grader.intake.name_patterns import JUDGED
@@ -66,9 +67,11 @@ def as_module(
             note(f"{cell.name.capitalize()} {LEFT_OUT} ({cell.error}).")
     units = [unit for cell in cells for unit in cell.units]
     mark_taken(units, wanted)
-    lost = list(in_texts(units, wanted))
+    lost = defaultdict[int, list[str]](list)
+    for unit, name in in_texts(units, wanted):
+        lost[id(unit)].append(name)
     for cell in cells:
-        for name in dict.fromkeys(name for unit, name in lost if unit in cell.units):
+        for name in dict.fromkeys(name for unit in cell.units for name in lost[id(unit)]):
             note(f"The definition of `{name}` in a text of {cell.name} was left out: it was not run.")
         for name in dict.fromkeys(unit.passed_over for unit in cell.units if unit.passed_over):
             note(f"The definition of `{name}`{JUDGED}what {cell.name} gives that name was not.")
