@@ -30,7 +30,7 @@ class CourseError(UsageError):
 
 
 class UntrustedCourse(CourseError):
-    """A workspace asks for a course that the user has not chosen yet."""
+    """A workspace or an assignment's file asks for a course that the user has not chosen yet."""
 
 
 class UnknownLesson(UsageError):

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from grader.cli.options import COURSE
-from grader.course import aliases, find_lesson, load, locate, trust
+from grader.course import WantedCourse, aliases, find_lesson, load, locate, trust
 from grader.errors import StoreError, UntrustedCourse, WorkspaceError
 from grader.files import read_whole
 from grader.model import Course, Lesson, LessonProgress, Way
@@ -21,9 +21,9 @@ from grader.workspace import Workspace, find, is_workspace
 
 NO_PROGRESS = LessonProgress("")
 QUESTION = (
-    "The workspace {workspace} asks for the course in {course}. You have not used that course before. Its checks and "
-    "questions are programs that run with your rights: they can read, change and send all that you can. Say yes only "
-    "if you know where both folders come from."
+    "{file} asks for the course in {course}. You have not used that course before. Its checks and questions are "
+    "programs that run with your rights: they can read, change and send all that you can. Say yes only if you know "
+    "where both come from."
 )
 
 
@@ -107,19 +107,24 @@ def find_context(ctx: click.Context) -> CourseContext:
     return CourseContext(course, workspace)
 
 
-def load_course(ctx: click.Context, workspace: Workspace | None = None) -> Course:
-    """Load the course named by --course or the environment, else the workspace's, else the bundled one.
+def load_course(ctx: click.Context, wanted: Workspace | WantedCourse | None = None) -> Course:
+    """Load the course named by --course or the environment, else the one that is wanted, else the bundled one.
 
-    Asks the user before a workspace's course is used for the first time. Raises CourseError.
+    Args:
+        wanted: A workspace, which names the course that it was started with, or what another file names.
+
+    Asks the user before a course that is only wanted is used for the first time. Raises CourseError.
     """
-    if workspace is None:
-        return load(locate(ctx.meta.get(COURSE)))
+    by = ""
+    if isinstance(wanted, Workspace):
+        by = f"The workspace {wanted.root}"
+        wanted = WantedCourse(wanted.course_folder, unless_in=wanted.root) if wanted.course_folder else None
     try:
-        return load(locate(ctx.meta.get(COURSE), workspace.course_folder, workspace.root))
+        return load(locate(ctx.meta.get(COURSE), wanted))
     except UntrustedCourse as error:
-        if ctx.resilient_parsing or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        if wanted is None or ctx.resilient_parsing or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
             raise
-        click.echo(wrap(QUESTION.format(workspace=workspace.root, course=error.where)), err=True)
+        click.echo(wrap(QUESTION.format(file=by or wanted.by, course=error.where)), err=True)
         if not confirm("Use this course from now on?", err=True):
             raise
         trust(Path(error.where))

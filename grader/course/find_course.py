@@ -1,7 +1,7 @@
-"""Choose the course: the one asked for, that of the workspace, or the bundled one.
+"""Choose the course: the one asked for, that of the workspace or assignment, or the bundled one.
 
-A course is code that runs with all of the user's rights, and a workspace may be somebody else's. So a workspace only
-says which course it was started with; whether that one is used, a list in the user's own configuration says.
+A course is code that runs with all of the user's rights, and a workspace or an assignment's file may be somebody
+else's. So these only say which course they want; whether it is used, a list in the user's own configuration says.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import shlex
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.errors import CourseError, UntrustedCourse
 from grader.files import is_file, resolved, user_folder
@@ -18,45 +19,63 @@ COURSE_FILE = "course.toml"
 COURSE_VARIABLE = "SELFATTEND_COURSE"
 
 
-def locate(explicit: Path | None = None, remembered: Path | None = None, workspace: Path = Path("/")) -> Path:
-    """Return the course's folder: *explicit*, else the environment's, else the workspace's, else the bundled copy.
+class WantedCourse(NamedTuple):
+    """The course that a file names which may be somebody else's.
+
+    Args:
+        by: Who names it, in words.
+        command: The command with which a user names that course themselves.
+        unless_in: A folder in which no such course may lie.
+    """
+
+    folder: Path
+    by: str = "this workspace"
+    command: str = "learn start"
+    unless_in: Path | None = None
+
+
+def locate(explicit: Path | None = None, wanted: WantedCourse | None = None) -> Path:
+    """Return the course's folder: *explicit*, else the environment's, else the one *wanted*, else the bundled copy.
 
     Args:
         explicit: A folder that the user named.
-        remembered: The folder that the mark of a workspace names.
-        workspace: That workspace.
+        wanted: What a workspace or an assignment's file names.
 
     Raises:
         CourseError: A folder that was asked for is no course; it never falls back to another one.
-        UntrustedCourse: The user has not chosen the workspace's course.
+        UntrustedCourse: The user has not chosen the course that is wanted.
     """
     if explicit is not None:
         return _require_course(explicit, "--course")
     if named := os.environ.get(COURSE_VARIABLE):
         return _require_course(Path(named), COURSE_VARIABLE)
-    if remembered is None or is_bundled(remembered):
+    if wanted is None or is_bundled(wanted.folder):
         return _bundled_course()
-    folder = resolved(remembered)
-    if not remembered.is_absolute() or resolved(workspace) in (folder, *folder.parents):
-        what = (
-            "this workspace names a course that lies in the workspace itself; such a course is used only if you name it"
-        )
-        raise CourseError(
-            what, where=str(folder), next_step="add --course DIR to the command, if you trust that course"
-        )
-    if is_file(folder / COURSE_FILE):
-        if str(folder) not in _trusted():
-            what = "this workspace asks for a course that you have not used before, whose programs run with your rights"
-            next_step = f"learn start --course {shlex.quote(str(folder))}, if you trust it"
-            raise UntrustedCourse(what, where=str(folder), next_step=next_step)
-        return folder
-    what = "the course that this workspace was started with is no longer where it was"
-    next_step = "learn start --course DIR, with the folder where it is now; your work stays"
-    raise CourseError(what, where=str(remembered), next_step=next_step)
+    return _require_trusted(wanted)
+
+
+def _require_trusted(wanted: WantedCourse) -> Path:
+    folder, inside = resolved(wanted.folder), wanted.unless_in
+    if not wanted.folder.is_absolute() or (inside is not None and resolved(inside) in (folder, *folder.parents)):
+        what = f"{wanted.by} names a course that lies in it; such a course is used only if you name it"
+        next_step = "add --course DIR to the command, if you trust that course"
+        raise CourseError(what, where=str(folder), next_step=next_step)
+    if not is_file(folder / COURSE_FILE):
+        what = f"the course that {wanted.by} names is not there, or no longer"
+        next_step = f"{wanted.command} --course DIR, with the folder where it is now; work and results stay"
+        raise CourseError(what, where=str(wanted.folder), next_step=next_step)
+    if str(folder) not in _trusted():
+        what = f"{wanted.by} asks for a course that you have not used before, whose programs run with your rights"
+        next_step = f"{wanted.command} --course {shlex.quote(str(folder))}, if you trust it"
+        raise UntrustedCourse(what, where=str(folder), next_step=next_step)
+    return folder
 
 
 def trust(course: Path) -> None:
-    """Add a course to those that a workspace may ask for. Where nothing can be written, the user is asked again."""
+    """Add a course to those that a workspace or an assignment's file may ask for.
+
+    Where nothing can be written, the user is asked again.
+    """
     folder = str(resolved(course))
     if folder.isprintable() and not is_bundled(course) and folder not in _trusted():
         with suppress(OSError, RuntimeError):

@@ -40,7 +40,7 @@ extensions = "more-time.csv"
 [export]
 canvas = "Grades.csv"
 assignment = "Homework 1"
-"""
+"""  # test_what_is_wrong_is_said_with_its_line counts its lines
 
 
 def written(folder: Path, text: str = WHOLE) -> Path:
@@ -55,6 +55,7 @@ def test_all_of_it_is_read(tmp_path):
     found = read_assignment(written(tmp_path))
 
     assert found.run == {"names": "canvas", "lessons": "softmax,attention", "seed": 0, "out": tmp_path / "results"}
+    assert found.course is None
     assert found.export == {"canvas": tmp_path / "Grades.csv", "assignment": "Homework 1"}
     assert found.rule["weights"] == {"attention": 3.0} and found.rule["best"] == 1
     assert (
@@ -62,7 +63,8 @@ def test_all_of_it_is_read(tmp_path):
         and found.late.grace == 900
         and [one.who for one in found.late.extensions] == ["Ann"]
     )
-    assert read_assignment(written(tmp_path, 'names = "moodle"')).late is None
+    other = read_assignment(written(tmp_path, 'names = "moodle"\ncourse = "ours/nn"'))
+    assert other.late is None and other.course == tmp_path / "ours/nn"
 
 
 @pytest.mark.parametrize("was, now, says, line", [

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command_server import run_command
+from support.hand_ins import write
 from support.learn_command import TINY, answer, environment, in_a_terminal, learn, start_workspace
 
 from grader.course import load
@@ -120,6 +122,27 @@ def test_to_start_with_a_course_is_to_choose_it(tmp_path):
     assert learn("list", cwd=tmp_path / "work", course=None).returncode == 0
     assert learn("start", "other", cwd=tmp_path, course=TINY).returncode == 0
     assert learn("list", cwd=tmp_path / "other", course=None).returncode == 0
+
+
+def test_an_assignment_s_course_is_used_once_the_user_has_named_it(tmp_path):
+    """Its file may be somebody else's too: the refusal has the command, and then no run has to name it."""
+    plant(tmp_path / "our course", tmp_path)
+    (tmp_path / "hw.toml").write_text('course = "our course"\nout = "results"\n')
+    write(tmp_path / "in/ada", {"argmax_2d.py": (TINY / "solutions/basics/argmax_2d.py").read_text()})
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        words = ("run", "hw.toml", "in", "--jobs", "1", *options)
+        return run_command("grader", *words, cwd=tmp_path, env=environment(None), timeout=120)
+
+    refused = run()
+    assert refused.returncode == 2 and "hw.toml asks for a course that you have not used before" in refused.stderr
+    assert f"grader run --course '{tmp_path}/our course'" in " ".join(refused.stderr.split())
+    assert not (tmp_path / "ran").exists()
+    assert run("--course", "our course").returncode == 0 and (tmp_path / "ran").exists()
+    again = run("--resume")
+    assert again.returncode == 0 and "1 submission graded before" in again.stderr
+    (tmp_path / "our course").rename(tmp_path / "elsewhere")
+    assert "the course that hw.toml names is not there" in " ".join(run("--resume").stderr.split())
 
 
 @pytest.mark.parametrize("where", ["here", ".", ""])

@@ -1,5 +1,6 @@
 """One file for an assignment: how it is handed in and graded, what counts, and what is deducted for late work.
 
+course = "our-course"                # else the bundled one
 names = "canvas"                     # as the options of `grader run`: names, roster, attempts, before, seed
 roster = "Grades-DL1.csv"            # paths begin at the file's folder
 lessons = ["softmax", "attention"]
@@ -52,6 +53,7 @@ UNITS = {"m": 60, "h": 3600, "d": 86_400}
 class Assignment:
     """The options that the file sets, by command: those of `run`, of `export`, and what counts (`rule`)."""
 
+    course: Path | None
     out: Path | None
     run: Mapping[str, Any]
     export: Mapping[str, Any]
@@ -62,7 +64,8 @@ class Assignment:
 def read_assignment(path: Path) -> Assignment:
     """Read the file. Raises CourseError with the line of what is wrong."""
     table = TomlText(read_file(path, "the assignment's file", NEXT_STEP), path, next_step=NEXT_STEP).parse()
-    table.only(*RUN, *COUNTING, "late", "export")
+    table.only("course", *RUN, *COUNTING, "late", "export")
+    course = _path(table, "course").absolute() if "course" in table.data else None
     run = {key: _READERS[key](table, key) for key in RUN if key in table.data}
     rule = {key: _READERS[key](table, key) for key in COUNTING if key in table.data}
     if "lessons" in run:
@@ -73,7 +76,7 @@ def read_assignment(path: Path) -> Assignment:
     late = table.table("late")
     late.only(*LATE)
     rule_of_late = _read_late(late, run.get("roster")) if late.data else None
-    return Assignment(run.get("out"), run, exported, rule, rule_of_late)
+    return Assignment(course, run.get("out"), run, exported, rule, rule_of_late)
 
 
 def require_fitting(

@@ -20,13 +20,16 @@ from grader.cli.grader.run_result import MAX_NAMES, print_result, some_names
 from grader.cli.lesson_parameters import choose_lessons
 from grader.cli.run_command import STOPPED
 from grader.cli.version import version
+from grader.course import WantedCourse, trust
 from grader.errors import UsageError
+from grader.model import Course
 from grader.record import Record
 from grader.reports.formats.run_summary import RunSummary
 from grader.terminal.spinner import Spinner
 from grader.terminal.text import command_line, plural
 
 if TYPE_CHECKING:
+    from grader.batch.assignment.assignment_file import Assignment
     from grader.batch.run import Run
 
 NOT_AGAIN = ("--resume", "--regrade")
@@ -66,18 +69,18 @@ def command(
       grader run submissions --out results --regrade --only alice
       grader run submissions --out results --seed 7 --shard 2/8 --resume
     """
-    submissions, rule = _read_paths(ctx, paths, more)
+    submissions, assignment = _read_paths(ctx, paths, more)
     out, lessons = more.pop("out"), more.pop("lessons")
     if out is None:
         raise click.UsageError("Missing option '--out'.", ctx=ctx)
-    course = load_course(ctx)
+    course = _load_course(ctx, paths[0], assignment)
     chosen = choose_lessons(course, lessons, required=True)
     from grader.batch.assignment.assignment_file import require_fitting
     from grader.batch.run import Plan, Run
     from grader.batch.shards import Shard
 
     require_fitting(
-        rule,
+        assignment.rule if assignment else {},
         [lesson.name for lesson in chosen],
         lambda what, key: UsageError(what, where=str(paths[0]), next_step=f'mend "{key}" there, or add "lessons"'),
     )
@@ -98,26 +101,31 @@ def command(
         ctx.exit(code or print_result(run.results, out, as_json, summary))
 
 
-def _read_paths(ctx: click.Context, paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[Path, Mapping[str, Any]]:
-    """Return the submissions; of an assignment's file before them, set the options that were not given.
-
-    Its rule, by which lessons count, is returned, too.
-    """
+def _read_paths(ctx: click.Context, paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[Path, Assignment | None]:
+    """Return the submissions, and the assignment's file before them; set the options that only that one gives."""
     current_folder()  # grading processes begin in it
     *assignment, submissions = paths or (None,)
     if submissions is None or len(assignment) > 1:
         raise click.UsageError("Name the submissions: a folder, a .zip or a list of clones.", ctx=ctx)
-    rule: Mapping[str, Any] = {}
-    if assignment:
-        from grader.batch.assignment.assignment_file import read_assignment
+    if not assignment:
+        return submissions, None
+    from grader.batch.assignment.assignment_file import read_assignment
 
-        found = read_assignment(assignment[0])
-        options["late"] = found.late is not None
-        for name, value in found.run.items():
-            if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
-                options[name] = value
-        rule = found.rule
-    return submissions, rule
+    found = read_assignment(assignment[0])
+    options["late"] = found.late is not None
+    for name, value in found.run.items():
+        if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
+            options[name] = value
+    return submissions, found
+
+
+def _load_course(ctx: click.Context, path: Path, assignment: Assignment | None) -> Course:
+    """Return the course that is graded with, of the assignment's file *path* where that one names it."""
+    if assignment is None or assignment.course is None:
+        return load_course(ctx)
+    course = load_course(ctx, WantedCourse(assignment.course, by=short_path(path.absolute()), command="grader run"))
+    trust(course.root)  # the user has named it, or has been asked
+    return course
 
 
 def _announce(run: Run) -> None:
