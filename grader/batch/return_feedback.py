@@ -8,7 +8,8 @@ Moodle ("Upload multiple feedback files in a zip") takes NAME_PARTICIPANT_assign
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -16,7 +17,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from grader.batch.results import count_unfinished, read_results
 from grader.errors import UsageError
 from grader.files import PRIVATE_FOLDER, make_folder, read_bounded, refuse_link, replacing
+from grader.intake.formats.zip_member import ArchiveError, list_members
 from grader.intake.learner import shorten
+from grader.intake.limits import MAX_DIRECTORY_BYTES
 from grader.intake.platform_names import canvas, moodle
 from grader.record import Record
 
@@ -25,20 +28,36 @@ MAX_NAME_CHARS = 300  # of a page in a zip; platforms give files names of 255
 _MORE_FILES = re.compile(r" and \d+ more$")  # of the name of a hand-in of several files
 
 
+Mark = tuple[int, int]  # of a page: its length and CRC-32, as a zip has them
+
+
 @dataclass
 class Returned:
-    """How many pages were written, who got none: (who, why), and how many are not graded yet, None: nobody knows."""
+    """How many pages were written, and who got none.
+
+    Args:
+        same: So many pages were returned before as they are.
+        unfinished: So many hand-ins are not graded yet; None: nobody knows.
+        left: Who else got none, and why.
+    """
 
     written: int = 0
+    same: int = 0
     unfinished: int | None = 0
     left: list[tuple[str, str]] = field(default_factory=list)
 
 
-def return_feedback(results: Path, platform: str, out: Path) -> Returned:
+def return_feedback(results: Path, platform: str, out: Path, since: Sequence[Path] = ()) -> Returned:
     """Write the feedback in *results* to a zip at *out*, or for "folder" into that folder; of attempts the last.
 
-    Raises UsageError if there is none, OSError if it cannot be written.
+    Args:
+        since: Zips that were returned before, the newest last; a page that is in them as it is now is not written.
+
+    Raises UsageError if there is no feedback, or no such zip, OSError if it cannot be written.
     """
+    before: dict[str, Mark] = {}
+    for path in since:
+        before |= _read_marks(path)
     head, records = read_results(results)
     newest: dict[str, Record] = {}
     for record in records:
@@ -46,7 +65,7 @@ def return_feedback(results: Path, platform: str, out: Path) -> Returned:
         if whose not in newest or newest[whose].attempt < record.attempt:
             newest[whose] = record
     returned = Returned(unfinished=count_unfinished(head))
-    pages = _find_pages(results / "feedback", newest.values(), NAMES[platform], returned)
+    pages = _find_pages(results / "feedback", newest.values(), NAMES[platform], returned, before)
     if platform == "folder":
         _write_folder(out, pages)
     else:
@@ -56,10 +75,32 @@ def return_feedback(results: Path, platform: str, out: Path) -> Returned:
     return returned
 
 
+def _read_marks(path: Path) -> dict[str, Mark]:
+    """Return the mark of each page in a zip, by its name."""
+    next_step = "name with --since the zip that you uploaded before"
+    try:
+        read_bounded(path, 1)  # refuses pipes
+        with path.open("rb") as file:
+            members = list_members(file, MAX_DIRECTORY_BYTES)
+    except (OSError, ArchiveError) as error:
+        what = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            "this cannot be read as a zip of feedback", where=f"{path}: {what}", next_step=next_step
+        ) from None
+    return {name: (info.file_size, info.CRC) for name, info in members}
+
+
 def _find_pages(
-    feedback: Path, records: Iterable[Record], name_of: Callable[[Record], str], returned: Returned
+    feedback: Path,
+    records: Iterable[Record],
+    name_of: Callable[[Record], str],
+    returned: Returned,
+    before: Mapping[str, Mark],
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield each page with its name, no name twice. Raises UsageError if it was not written."""
+    """Yield each page with its name, no name twice, that is not the same as *before*.
+
+    Raises UsageError if one was not written.
+    """
     taken: set[str] = set()
     for record in records:
         name = name_of(record)
@@ -81,6 +122,9 @@ def _find_pages(
         except OSError as error:
             what = f"the feedback for {record.label} cannot be read: {error.strerror or error}"
             raise UsageError(what, where=str(path), next_step=f"grader report {feedback.parent}") from None
+        if before.get(name) == (len(content), zlib.crc32(content)):
+            returned.same += 1
+            continue
         returned.written += 1
         yield name, content
 

@@ -80,6 +80,30 @@ def test_canvas_gets_the_names_that_it_gave(out):
     assert all(text.startswith("# Feedback for") for text in found.values()) and len(left) == 4
 
 
+def test_what_was_returned_before_as_it_is_is_left_out(out, tmp_path):
+    """Of the second zip on only changed pages go back, of all that were uploaded; what is no zip is told."""
+    returned(out, "canvas")
+    (tmp_path / "back.zip").rename(tmp_path / "first.zip")
+    words = ["return", str(out), "--canvas", "--force", "--out", str(tmp_path / "second.zip"), "--since"]
+    page = out / "feedback/f0.md"
+
+    for text, written in ((page.read_text(), []), (page.read_text() + "Look again.", [CANVAS[0]])):
+        page.write_text(text)
+        done = CliRunner().invoke(grader, [*words, str(tmp_path / "first.zip")])
+        assert f"{2 - len(written)} page" in done.output and "returned before as" in done.output
+        with zipfile.ZipFile(tmp_path / "second.zip") as archive:
+            assert archive.namelist() == written
+    (tmp_path / "second.zip").rename(tmp_path / "uploaded.zip")
+    both = [*words, str(tmp_path / "first.zip"), "--since", str(tmp_path / "uploaded.zip"), "--json"]
+    assert json.loads(CliRunner().invoke(grader, both).output).items() >= {"written": 0, "same": 2}.items()
+
+    for wrong in (page, tmp_path / "nothing.zip"):
+        done = CliRunner().invoke(grader, [*words, str(wrong)])
+        assert done.exit_code == 2 and "--since" in done.output
+    done = CliRunner().invoke(grader, ["return", str(out), "--folder", "--out", "x", "--since", "y"])
+    assert done.exit_code == 2 and "--since is for zips" in done.output
+
+
 def test_moodle_finds_each_participant(out):
     """Moodle's own reading of the names gives the participants and feedback.html; a group without a number is told."""
     found, left = returned(out, "moodle")
