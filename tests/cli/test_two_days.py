@@ -117,6 +117,7 @@ def test_from_canvas_to_canvas_twice(instructor):
     So has each result that a changed check did not reach, since its files were not there.
     """
     assert "4 submissions (seed 7): 2 scored, 1 partial, 1 unreadable" in instructor.runs("day1.zip")
+    assert "No file for some lessons: Johnson, Katherine: argmax_2d." in instructor.types("report", "results")
     first = instructor.uploads()
     graded = {"Lovelace": "20.00", "Turing": "13.33", "Noether": "", "Hopper": "0.00", "Johnson": "10.00"}
     assert first.items() >= graded.items()

@@ -237,13 +237,14 @@ def test_the_heat_map_is_the_share_of_points():
 
 
 def test_help_is_offered_for_reasons_in_words():
-    """Files that would not load, much that is missing, work not begun, few points; the furthest behind first."""
-    records = list(made_records(3))
+    """Files that would not load, what is missing, work not begun, few points; the furthest behind first."""
+    records = list(made_records(4))
     for record in records:
         for lesson in record["lessons"].values():
             lesson |= {"state": "graded", "score": 9.0, "mistakes": [], "weaknesses": []}
         record["score"] = 9.0
-    first, second, third = records
+    first, second, third, fourth = records
+    fourth["lessons"]["block"] |= {"state": "missing", "score": None, "checks": []}
     for name in ("block", "training", "multi_head"):
         first["lessons"][name] |= {"state": "missing", "score": None, "checks": []}
     second["lessons"]["softmax"] |= {"state": "would-not-import", "score": 1.0}
@@ -254,6 +255,7 @@ def test_help_is_offered_for_reasons_in_words():
     assert [(hand.row.id, hand.why) for hand in hands] == [
         ("s1000", "no file for multi_head, block and training"),
         ("s1001", "softmax could not be loaded; block did not finish in time"),
+        ("s1003", "no file for block"),
         ("s1002", "less than half of the points so far"),
     ]
     assert more == 0

@@ -12,6 +12,7 @@ from grader.cli.run_command import OUR_FAULT
 from grader.reports.formats.run_summary import (
     RunSummary,
     change_lines,
+    lacking_line,
     look_at_lines,
     outdated_line,
     overridden_line,
@@ -45,7 +46,8 @@ def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary
         put_json(to_object(summary) | {"out": str(out)})
     else:
         put(paint(sentence(summary), "strong"))
-        for text in filter(None, (unfinished_line(summary), overridden_line(summary), outdated_line(summary))):
+        lines = (unfinished_line, lacking_line, overridden_line, outdated_line)
+        for text in filter(None, (line(summary) for line in lines)):
             put(wrap(text, 0))
         for text in look_at_lines(summary):
             put(wrap(text, 2))

@@ -38,6 +38,7 @@ class RunSummary:
     scores: list[float] = field(default_factory=list)
     states: Counter[str] = field(default_factory=Counter)  # of lessons
     to_look_at: list[tuple[str, str, str]] = field(default_factory=list)  # for a human: id, name, why
+    lacking: list[str] = field(default_factory=list)  # "WHO: LESSONS" without a file, of whoever has others
     unfinished: int = 0  # without a result, or waiting for a new one
     expected: int = 0
     overridden: int = 0  # scores of lessons that a human gave
@@ -58,6 +59,9 @@ class RunSummary:
             self.scores.append(record.score)
         if why := find_trouble(record):
             self.to_look_at.append((record.id, record.name, why))
+        lacking = [name for name, lesson in record.lessons.items() if lesson.state == "missing"]
+        if lacking and len(lacking) < len(record.lessons):
+            self.lacking.append(f"{record.name or record.id}: {', '.join(lacking)}")
 
     def compare(self, record: Record) -> None:
         """Count a submission graded in this run, if it had been graded before."""
@@ -100,6 +104,14 @@ def unfinished_line(summary: RunSummary) -> str:
         return ""
     were = "was" if summary.unfinished == 1 else "were"
     return f"{summary.unfinished} of {summary.expected} {were} not graded: go on with --resume."
+
+
+def lacking_line(summary: RunSummary) -> str:
+    """Say who has no file for some of the lessons; "" if nobody."""
+    if not (lacking := summary.lacking):
+        return ""
+    more = f"; and {len(lacking) - MAX_TO_LOOK_AT} more" if len(lacking) > MAX_TO_LOOK_AT else ""
+    return clean(f"No file for some lessons: {'; '.join(lacking[:MAX_TO_LOOK_AT])}{more}.")
 
 
 def overridden_line(summary: RunSummary) -> str:

@@ -45,7 +45,7 @@ def _reasons(tally: ClassTally, row: Row) -> list[str]:
     why = []
     if len(missing) == len(lessons):
         why.append(f"handed in, could not be read: {row.problem}" if row.is_unreadable else "no file for any lesson")
-    elif len(missing) >= max(2, len(lessons) / 3):
+    elif missing:
         why.append(f"no file for {join_words(missing)}")
     why += [says.format(join_words(by_state[state])) for state, says in STUCK.items() if state in by_state]
     if row.number in tally.undefined:
