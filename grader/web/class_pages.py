@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from starlette.applications import Starlette
@@ -24,6 +25,7 @@ from grader.web.page import show_page, show_style
 
 STATIC = Path(__file__).parent / "static"
 MAX_PAGE_BYTES = 64 << 20
+MAX_SAID = 90  # characters of a mistake in the list to choose from
 FOLDERS = ("feedback", "code")  # of pages that a run writes of each hand-in
 # they carry the house's style and script in them, which their own policy allows, too; a form is in none
 CLASS_POLICY = (
@@ -33,10 +35,16 @@ CLASS_POLICY = (
 )
 
 
-def make_class_app(out: Path, title: str, records: Iterable[Record]) -> Starlette:
-    """Return the application over the results folder *out*, which must stand behind the guard."""
+def make_class_app(
+    out: Path, title: str, records: Iterable[Record], missing: Iterable[Mapping[str, Any]] = ()
+) -> Starlette:
+    """Return the application over the results folder *out*, which must stand behind the guard.
+
+    Args:
+        missing: `id` and `name` of whoever the roster has, and handed nothing in.
+    """
     records = list(records)
-    learners = class_view(out, records)
+    learners = class_view(out, records, missing)
     own = {f"{record.feedback}.html" for record in records}
 
     def show(page: Path) -> Response:
@@ -73,26 +81,40 @@ def _read(page: Path, out: Path) -> str | None:
         return None
 
 
-def class_view(out: Path, records: Iterable[Record]) -> dict[str, Any]:
+def class_view(out: Path, records: Iterable[Record], missing: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """Return what the page shows of each learner, and by number the mistakes and checks to filter by."""
     rows: list[dict[str, Any]] = []
     mistakes: dict[str, list[int]] = {}
     checks: dict[str, list[int]] = {}
+    says: dict[str, str] = {}
     for number, record in enumerate(records):
         page, code = (file_link(folder, record.feedback) for folder in ("feedback", "code"))
         row = {"name": clean(record.name or record.id), "id": clean(record.id), "score": record.score, "page": page}
         has_code = is_file(out / "code" / f"{record.feedback}.html")
         rows.append(row | {"state": record.status, "code": code if has_code else ""})
         for name, lesson in record.lessons.items():
-            for mistake in {each.id for each in lesson.mistakes}:
-                mistakes.setdefault(f"{name}: {mistake}", []).append(number)
+            for mistake in {each.id: each for each in lesson.mistakes}.values():
+                says.setdefault(key := f"{name}: {mistake.id}", f"{name}: {mistake.says}")
+                mistakes.setdefault(key, []).append(number)
             for check in lesson.checks:
                 if check.outcome not in ("passed", "skipped"):
                     checks.setdefault(check.id, []).append(number)
-    return {"learners": rows, "mistakes": _most_frequent_first(mistakes), "checks": _most_frequent_first(checks)}
+    for one in missing:
+        own, name = str(one.get("id", "")), str(one.get("name") or "")
+        row = {"name": clean(name or own), "id": clean(own), "score": None, "page": ""}
+        rows.append(row | {"state": "nothing handed in", "code": ""})
+    listed = {"mistakes": _most_frequent_first(mistakes, says), "checks": _most_frequent_first(checks, {})}
+    return {"learners": rows, **listed}
 
 
-def _most_frequent_first(found: dict[str, list[int]]) -> list[dict[str, Any]]:
-    """Return what there is to filter by, each with whom it concerns."""
+def _most_frequent_first(found: dict[str, list[int]], says: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return what there is to filter by, each with whom it concerns, and what it *says* if its key does not."""
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [{"name": clean(name), "learners": sorted(set(numbers))} for name, numbers in ordered]
+    return [
+        {
+            "key": key,
+            "name": shorten(clean(says.get(key, key)), MAX_SAID, placeholder=" ..."),
+            "learners": sorted(set(numbers)),
+        }
+        for key, numbers in ordered
+    ]

@@ -41,7 +41,7 @@ def command(ctx: click.Context, out: Path, port: int, opens: bool) -> None:
     from grader.web.class_pages import CLASS_POLICY, make_class_app
     from grader.web.server import PageServer
 
-    app = make_class_app(out, head["course"]["title"], records)
+    app = make_class_app(out, head["course"]["title"], records, head.get("missing") or ())
     with PageServer(app, port, "grader open", CLASS_POLICY) as server:
         put(f"Open  {server.make_link()}")
         put(wrap("The link is for one browser, and works once. Ctrl-C ends the pages.", 6))

@@ -2,7 +2,8 @@
 // All learners of a class in one table. Only the first rows that fit are there: a browser takes its time over thousands.
 const FEW = 200;
 const $ = (id) => document.getElementById(id);
-const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase(); // Angstrom finds Ångström
+// angstrom finds Ångström, oneil O'Neil
+const plain = (text) => text.normalize("NFD").replace(/[\p{M}\p{P}]/gu, "").toLowerCase();
 const element = (name, text, parent) => {
   const made = document.createElement(name);
   made.textContent = text;
@@ -12,9 +13,9 @@ const element = (name, text, parent) => {
 
 function makeRow(learner) {
   const row = document.createElement("tr");
-  const link = element("a", learner.name, element("th", "", row));
-  row.firstChild.scope = "row";
-  link.href = learner.page;
+  const head = element("th", learner.page ? "" : learner.name, row);
+  head.scope = "row";
+  if (learner.page) element("a", learner.name, head).href = learner.page;
   element("td", learner.id, row);
   element("td", learner.score === null ? "–" : learner.score.toFixed(1), row).className = "r";
   element("td", learner.state, row);
@@ -24,7 +25,7 @@ function makeRow(learner) {
 }
 
 function fill(select, found) {
-  for (const [number, each] of found.entries()) element("option", `${each.name} (${each.learners.length})`, select).value = number;
+  for (const each of found) element("option", `${each.name} (${each.learners.length})`, select).value = each.key;
 }
 
 fetch("/learners.json").then((answer) => answer.json()).then((all) => {
@@ -35,22 +36,32 @@ fetch("/learners.json").then((answer) => answer.json()).then((all) => {
   const sets = { mistake: all.mistakes, check: all.checks };
   for (const name of Object.keys(sets)) {
     fill($(name), sets[name]);
-    sets[name] = sets[name].map((each) => new Set(each.learners));
+    sets[name] = new Map(sets[name].map((each) => [each.key, new Set(each.learners)]));
   }
   const body = document.querySelector("#learners tbody");
 
   const draw = () => {
     const wanted = plain($("name").value.trim());
     const state = $("state").value;
-    const chosen = Object.keys(sets).filter((name) => $(name).value).map((name) => sets[name][$(name).value]);
+    const chosen = Object.keys(sets).filter((name) => $(name).value).map((name) => sets[name].get($(name).value));
     const fitting = order.filter((number) => texts[number].includes(wanted)
       && (!state || all.learners[number].state === state) && chosen.every((set) => set.has(number)));
     body.replaceChildren(...fitting.slice(0, most).map((number) => rows[number] ??= makeRow(all.learners[number])));
     $("count").textContent = `${fitting.length} of ${all.learners.length}`;
     $("more").hidden = fitting.length <= most;
   };
-  for (const name of ["name", "state", "mistake", "check"]) {
-    $(name).addEventListener("input", () => { most = FEW; draw(); });
+  // what is chosen stands in the address, for the way back from a learner's page, and to be sent on
+  const fields = ["name", "state", "mistake", "check"];
+  const kept = new URLSearchParams(location.hash.slice(1));
+  const keep = (name, value) => {
+    if (value) kept.set(name, value);
+    else kept.delete(name);
+    history.replaceState(null, "", kept.size ? `#${kept}` : location.pathname);
+  };
+  for (const name of fields) {
+    $(name).value = kept.get(name) ?? "";
+    if (!$(name).value) $(name).value = ""; // what is there no more
+    $(name).addEventListener("input", () => { most = FEW; keep(name, $(name).value); draw(); });
   }
   $("more").addEventListener("click", () => { most = Infinity; draw(); });
 
@@ -66,9 +77,13 @@ fetch("/learners.json").then((answer) => answer.json()).then((all) => {
       const compare = (a, b) => (value(a) === null) - (value(b) === null) // without a score: last, up and down
         || down * (column === 2 ? value(a) - value(b) : words.compare(value(a), value(b)));
       order = [...all.learners.keys()].sort(compare);
+      keep("sort", column || down < 0 ? `${down < 0 ? "-" : ""}${keys[column]}` : "");
       draw();
     });
   });
-  document.querySelector("#learners thead button").click(); // by name
+  const sort = kept.get("sort") ?? "";
+  const button = document.querySelectorAll("#learners thead button")[Math.max(0, keys.indexOf(sort.replace("-", "")))];
+  button.click();
+  if (sort.startsWith("-")) button.click();
   document.body.dataset.ready = "yes";
 });
