@@ -216,6 +216,7 @@ def test_a_coefficient_of_four_who_failed_is_not_given():
         (["SP", "SF"], ""),
         (["PP"] * 20 + ["FF"] * 20, ""),
         (["PF"] * 20 + ["FP"] * 20, "negative"),
+        (["PF"] * 12 + ["FP"] * 12 + ["PP"] * 10 + ["FF"] * 10, "low"),  # r = -0.09: no more than chance
         (["PP"] * 11 + ["PF"] * 9 + ["FP"] * 10 + ["FF"] * 10, "low"),
         (["PP", "FF"], ""),
     ],

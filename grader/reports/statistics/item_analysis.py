@@ -68,7 +68,8 @@ class Item:
             return "everybody" if self.passed else "nobody"
         if self.rest is None or self.rest >= LOW:
             return ""
-        return "negative" if self.rest < 0 else "low"
+        # of a coefficient of 0 the standard error is 1 / sqrt(n - 1)
+        return "negative" if self.rest < -Z95 / sqrt(self.tried - 1) else "low"
 
 
 def wilson_interval(passed: int, tried: int, z: float = Z95) -> tuple[float, float]:
