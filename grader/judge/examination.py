@@ -14,12 +14,7 @@ from grader.errors import CourseError, WorkerError
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
-from grader.judge.checks.loaded_submission import (
-    Known,
-    LearnerFunctions,
-    LoadedSubmission,
-    OwnFunctions,
-)
+from grader.judge.checks.loaded_submission import Known, LearnerFunctions, LoadedSubmission, OwnFunctions
 from grader.judge.checks.mending import MendingModule
 from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers, RecordedAnswers, load_mistake_sets, open_course_answers
@@ -270,12 +265,14 @@ class Judge:
         if unnamed:
             self.launcher.fork_ahead()  # in it the line is looked for
             self.on_score(feedback.score_of(results))
-        evidence: dict[str, Diagnosis | LearnerError] = {}
-        for name in unnamed:
-            named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}
-            evidence[name] = self._probe(checks, name, loaded, name in drawing, named)
+        evidence: dict[str, Diagnosis | LearnerError] = {name: Diagnosis() for name in unnamed}
         finding = find_mistakes(facts, results, failures, evidence)
-        finding.lines = self._find_lines(lesson, submission, loaded, results, unnamed)
+        with loaded.costs_no_score():
+            for name in unnamed:
+                named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}
+                evidence[name] = self._probe(checks, name, loaded, name in drawing, named)
+            finding = find_mistakes(facts, results, failures, evidence)
+            finding.lines = self._find_lines(lesson, submission, loaded, results, unnamed)
         return finding
 
     def _check(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> list[CheckResult]:

@@ -24,7 +24,7 @@ def read(value):
     if math.isnan(norm):
         return "NaN"
     # float32 has seven digits
-    return clipped, float(f"{norm:.5g}") if norm < HUGE else f"about 1e{round(math.log10(norm))}"
+    return clipped, float(f"{norm:.5g}") if norm < HUGE or math.isinf(norm) else f"about 1e{round(math.log10(norm))}"
 
 
 # 1e-6 in the denominator, which will do, makes other mistakes look different where all is small

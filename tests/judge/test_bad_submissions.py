@@ -11,6 +11,8 @@ import pytest
 from support.factories import course, judge_source
 from support.process_tree import all_end
 
+from grader.judge import examination
+from grader.judge.checks.loaded_submission import NOT_LOOKED_FOR
 from grader.model import LessonResult
 
 GOOD = """
@@ -272,3 +274,28 @@ def _sleepers() -> dict[int, str]:
         except OSError:
             continue
     return found
+
+
+def test_an_error_while_the_mistake_is_looked_for_costs_no_score(verdict, monkeypatch):
+    """The score stands, the learner is told that the fault is not theirs; what failed is not for concealed feedback."""
+
+    def fail(*_: Any) -> Any:
+        raise OverflowError("cannot convert float infinity to integer")
+
+    wrong = GOOD.replace("powers.sum", "2.5 * powers.sum")
+    before = verdict(wrong)
+    monkeypatch.setattr(examination, "find_wrong_line", fail)
+    after = verdict(wrong)
+
+    assert (after.score, after.state) == (before.score, "graded") and 1.0 < after.score < 10.0
+    assert after.notes[0] == NOT_LOOKED_FOR and "OverflowError" in after.notes[1]
+    assert after.measured == after.notes[1:] and after.mistakes == before.mistakes
+
+
+@pytest.mark.parametrize("answer", ["1e300", "float('inf')", "10 ** 400", "None", "-1j", "[]", "'7'"])
+def test_a_norm_that_no_digits_can_be_taken_of_has_a_score(launcher_with, answer):
+    """What reads a lesson's answers, to name mistakes by them, meets any value that Python has."""
+    source = f"def clip_gradients(grads, max_norm):\n    return [g for g in grads if g is not None], {answer}\n"
+    with launcher_with(course().limits) as launcher:
+        result = judge_source(launcher, "gradient_clipping", source)
+    assert result.state == "graded" and 1.0 <= result.score < 10.0 and not result.notes

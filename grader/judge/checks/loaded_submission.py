@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from grader.errors import WorkerError
+from grader.errors import SelfattendError, WorkerError
 from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import Worker
@@ -22,6 +25,7 @@ from grader.model import Submission
 
 SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out
 
+NOT_LOOKED_FOR = "Mistakes were not looked for to the end: that is a fault of this program or of the course, not yours."
 MAX_LEFT_OUT = 20  # statements of a file's top level that call what is forbidden
 SECONDS_OF_SMALL_CALLS = 2.0  # for each call whose arguments the course keeps small, in a trace or a picture
 
@@ -96,6 +100,23 @@ class LoadedSubmission:
 
     def drop_output(self) -> None:
         """Forget what was printed since the last time."""
+
+    @contextmanager
+    def costs_no_score(self) -> Iterator[None]:
+        """Let an error in what looks for mistakes, which an answer leads to, cost what it looks for alone.
+
+        Of the course's own functions it is an error that their author must see.
+        """
+        try:
+            yield
+        except (SelfattendError, MemoryError):  # these are told, or end the process, whoever asked
+            raise
+        except Exception as error:
+            if isinstance(self, OwnFunctions):
+                raise
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            self.told[NOT_LOOKED_FOR] = True
+            self.told[f"{type(error).__name__}: {error}, at {at.name} in {Path(at.filename).name}:{at.lineno}"] = False
 
     def close(self) -> None:
         """Let the process go."""

@@ -63,15 +63,22 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
             answer = exchange.answer if isinstance(exchange.answer, Mapping) else {}
             if "handle" in answer:
                 handles[answer["handle"]] = reply["handle"]
-            if "value" in reply:
-                reply = {**reply, "value": read(reply["value"])}
-            observed = _observe(exchange, answer, reply)
-            observed = read(observed) if exchange.operation in ("build", "state") else observed
+            try:
+                observed = _read(exchange, answer, reply, read)
+            except Exception as error:  # what reads a lesson's answers could not use this one
+                observed = Raised("unusable", type(error).__name__)
         has_called |= exchange.operation == "call"
         # what was noted before a call is of other probes: the check has only forgotten it
         if observed is not NOTHING and (has_called or exchange.operation != "events"):
             observations.append(observed)
     return observations[0] if len(observations) == 1 else observations
+
+
+def _read(exchange: Exchange, answer: Mapping[str, Any], reply: Mapping[str, Any], read: Callable[[Any], Any]) -> Any:
+    if "value" in reply:
+        reply = {**reply, "value": read(reply["value"])}
+    observed = _observe(exchange, answer, reply)
+    return read(observed) if exchange.operation in ("build", "state") else observed
 
 
 def _observe(exchange: Exchange, answer: Mapping[str, Any], reply: Mapping[str, Any]) -> Any:

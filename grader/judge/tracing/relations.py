@@ -118,7 +118,7 @@ def _numeric(a: Any, b: Any) -> Iterator[Test]:
 
 def _name_factor(factor: float) -> str:
     """Write a factor as a size makes it, 12, √12, 1/12 or 1/√12, where it is so, else in digits."""
-    large = max(factor, 1 / factor)
+    large = min(max(factor, 1 / factor), 2.0 * MAX_SIZE)  # beyond that it is none of these, and has no square
     for sign, number in (("", large), ("√", large**2)):
         size = round(number)
         if 2 <= size <= MAX_SIZE and abs(number / size - 1) < RTOL:
