@@ -39,6 +39,7 @@ from grader.source.own_classes import (
     makes_attributes,
     methods_of_containers,
     own_dictionaries,
+    plain_classes,
     types_in_other_hands,
 )
 from grader.source.own_names import OwnNames
@@ -270,9 +271,8 @@ class HidingModule(OwnNames):
 
     @cached_property
     def _plain_classes(self) -> set[str]:
-        """The classes without a base, whose attributes by place are those that stand there, as a dataclass's are."""
-        classes = [node for node in self._nodes if isinstance(node, ast.ClassDef)]
-        plain = {node.name for node in classes if not (node.bases or node.keywords) and self._bound[node.name] == 1}
+        """The classes whose attributes by place are those that stand there, as a dataclass's are."""
+        plain = plain_classes(self._nodes, self._bound, self._path)
         return plain - self.paths.keys()  # what a star brings is bound by no name
 
     def _is_dataclass(self, node: ast.AST) -> bool:

@@ -48,6 +48,7 @@ RUNNING_TEXT = frozenset({
     "torch.compile", "torch.optim.lr_scheduler", "torch.overrides", "torch.quantization", "torch.utils.benchmark",
     "torch.utils.bundled_inputs", "torch.utils.cpp_extension", "torch.utils.data.datapipes", "torch.utils.model_zoo",
     # look up in any object what they are told
+    "torch.autograd.profiler", "torch.autograd.profiler_legacy", "torch.autograd.profiler_util",
     "torch.nn.utils.parametrizations", "torch.nn.utils.parametrize", "torch.nn.utils.prune",
     "torch.nn.utils.spectral_norm", "torch.nn.utils.stateless", "torch.nn.utils.weight_norm",
 })
@@ -72,8 +73,8 @@ HARMLESS = frozenset({
     "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",
     "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "threading.Lock", "threading.RLock", "time",
     "timeit.default_timer", "traceback.format_exc", "traceback.format_exception", "traceback.format_exception_only",
-    "traceback.print_exc", "traceback.print_exception", "types.MappingProxyType",
-    "types.SimpleNamespace", "typing", "unicodedata", "urllib.parse", "uuid", "warnings",
+    "traceback.print_exc", "traceback.print_exception", "types.GeneratorType", "types.MappingProxyType",
+    "types.NoneType", "types.SimpleNamespace", "typing", "unicodedata", "urllib.parse", "uuid", "warnings",
     "weakref.WeakKeyDictionary", "weakref.WeakSet", "weakref.WeakValueDictionary", "zipfile", "zlib",
 })
 # Of modules in which something else takes any name of any object, or hands out the interpreter: these alone.
@@ -86,14 +87,14 @@ HARMLESS_OF = {
     "copy": "Error copy deepcopy",  # its table of functions sets any name of any object
     "dataclasses": "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "
     "replace",
-    "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
+    "enum": "Enum Flag IntEnum IntFlag StrEnum auto member nonmember unique",
     "functools": "cache cached_property cmp_to_key lru_cache partial partialmethod reduce "
     "singledispatch singledispatchmethod total_ordering update_wrapper wraps",
     "html": "escape unescape",
     "inspect": "isawaitable isbuiltin isclass iscoroutinefunction isfunction isgenerator isgeneratorfunction ismethod",
-    "logging": "CRITICAL DEBUG ERROR FileHandler Formatter Handler INFO Logger LoggerAdapter NullHandler StreamHandler "
-    "WARNING basicConfig captureWarnings critical debug disable error exception getLevelName getLogger info log "
-    "warning",
+    "logging": "CRITICAL DEBUG ERROR FATAL FileHandler Filter Formatter Handler INFO Logger LoggerAdapter NOTSET "
+    "NullHandler StreamHandler WARN WARNING basicConfig captureWarnings critical debug disable error "
+    "exception getLevelName getLogger info log warning",
     "pprint": "pformat pp pprint",
 }
 HARMLESS_OF_SYS = frozenset(f"sys.{name}" for name in (

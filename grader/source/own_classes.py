@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 
 from grader.source.hiding_names import ALL_NAMES, LOOKUPS, last_name, text_of
 from grader.source.parse import nodes_in
@@ -17,11 +17,12 @@ from grader.worker.watch.rewritten_lookups import FIRST
 
 OF_ANY_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__", "__members__"})
 TEST_CASE = "unittest.TestCase"
+NAMED_TUPLE = "typing.NamedTuple"
 # Of libraries, beside torch.nn's, classes of which no attribute leads to other objects than their own parts. A writer
 # of `codecs` hands on what another object has, an error leads to its frames.
 BASES = frozenset({
     "abc.ABC", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "torch.utils.data.Dataset",
-    "torch.utils.data.IterableDataset", "typing.Generic", "typing.NamedTuple", "typing.Protocol", "typing.TypedDict",
+    "torch.utils.data.IterableDataset", "typing.Generic", NAMED_TUPLE, "typing.Protocol", "typing.TypedDict",
     TEST_CASE,
 })  # fmt: skip
 # As decorators: they mark a function or class by attributes of these names, and call neither.
@@ -136,6 +137,18 @@ def methods_of_containers(nodes: Iterable[ast.AST], bound: Container[str]) -> se
                 assigned = [each for each in body if isinstance(each, ast.Assign) and id(each.value) in found]
                 found |= {id(target) for each in assigned for target in each.targets}
     return found
+
+
+def plain_classes(nodes: Iterable[ast.AST], bound: Mapping[str, int], name_of: NameOf) -> set[str]:
+    """Return the classes, bound once, that have no base but such classes and named tuples."""
+    plain: set[str] = set()
+    for node in nodes:
+        if not isinstance(node, ast.ClassDef) or node.keywords or bound[node.name] != 1:
+            continue
+        others = [base for base in node.bases if name_of(base) != NAMED_TUPLE]
+        if all(isinstance(base, ast.Name) and base.id in plain for base in others):
+            plain.add(node.name)
+    return plain
 
 
 def items_asked_for(nodes: Iterable[ast.AST]) -> set[int]:

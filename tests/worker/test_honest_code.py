@@ -101,6 +101,14 @@ BESIDE = {
     "logging":
         "import logging\nlog = logging.getLogger(__name__)\nlog.setLevel(logging.INFO)\n"
         "logging.basicConfig(level=getattr(logging, 'INFO'))\n",
+    "logging levels":
+        "import logging, types\nlog = logging.getLogger(__name__)\nlog.setLevel(logging.WARN)\n"
+        "class Short(logging.Filter):\n    def filter(self, record):\n        return len(record.msg) < 9\n"
+        "log.addFilter(Short())\nprint(logging.NOTSET, isinstance(None, types.NoneType))\n",
+    "named tuple in a pattern":
+        "from typing import NamedTuple\nclass Shape(NamedTuple):\n    b: int\n    t: int\n"
+        "class Base:\n    __slots__ = ()\nclass Other(Base): pass\n"
+        "match Shape(1, 2):\n    case Shape(b, t):\n        print(b, t)\n",
     "warnings":
         "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n",
     "rich except":

@@ -1,4 +1,4 @@
-"""Methods of torch's classes that look up, in the object they are told, names that they are told or find in it.
+"""Methods of libraries' classes that look up, in the object they are told, names that they are told or find in it.
 
 `RNNBase._init_flat_weights(f)` gets every name that stands in `f._flat_weights_names`, of whatever f. Whoever has such
 a method, in whatever way, has one that takes objects of its class alone.
@@ -26,6 +26,7 @@ METHODS = {
     ),
     "torch.nn.modules.rnn.RNNBase": ("__init__", "_init_flat_weights", "_weights_have_changed", "__setstate__"),
     "torch.nn.utils.parametrize.ParametrizationList": ("__init__", "right_inverse", "forward"),
+    "unittest.case.TestCase": ("__init__", "run", "debug", "_getAssertEqualityFunc"),
 }
 # fmt: on
 CLASSES_OF = vars(type)["__mro__"].__get__
