@@ -76,6 +76,48 @@ def test_where_no_mistake_has_a_name_the_line_comes_first(launcher: Launcher) ->
     assert " other cases; wrong " in told and len(told) < 300
 
 
+ADAMW = """import torch
+
+
+def adamw_step(param, grad, m, v, t, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+    b1, b2 = betas
+    m = b1 * m + (1 - b1) * grad
+    v = b2 * v + (1 - b2) * grad**2
+    m_hat, v_hat = m / (1 - b1**t), v / (1 - b2**t)
+    step = m_hat / torch.sqrt(v_hat + eps)
+    return param - lr * (weight_decay * param + step), m, v
+"""
+BACKWARD = """import math
+import torch
+
+
+def attention_backward(q, k, v, d_out):
+    scale = 1 / math.sqrt(q.shape[-1])
+    p = torch.softmax(q @ k.T * scale, dim=-1)
+    dp = d_out @ v.T
+    ds = p * (dp - (p * dp).sum(-1, keepdim=True))
+    dq = ds @ k
+    dk = ds.T @ q
+    return dq, dk, p.T @ d_out
+"""
+
+
+def test_of_an_answer_with_several_entries_each_is_followed(launcher: Launcher) -> None:
+    """Not the last that is returned alone: the line that spoils the first is found, and said to mend the call."""
+    (line,) = judge_source(launcher, "adamw", ADAMW).lines
+
+    assert (line.line, line.right) == (9, 8)
+    assert "with the right value in place of `torch.sqrt(v_hat + eps)` (the reference's `size`)" in line.says
+
+
+def test_where_no_line_mends_all_entries_one_entry_is_looked_at(launcher: Launcher) -> None:
+    """The scale is missing in two lines; the first of them is named, by its own entry."""
+    lines = judge_source(launcher, "attention_gradient", BACKWARD).lines
+    (line,) = (each for each in lines if each.function == "attention_backward")
+
+    assert line.line == 10 and "`ds @ k` should be the reference's `dq`, but is 2 times it." in line.says
+
+
 LOSS_AFTER_THE_STEP = """import torch
 from torch.nn import functional as F
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.judge.tracing.matching import Right, is_equal, is_lost
+from grader.judge.tracing.matching import Right, WrongStep, is_equal, is_lost
 from grader.judge.tracing.numbers_elsewhere import CONSTANT, STEP
 from grader.judge.tracing.relations import EQUAL, relate
 from grader.judge.tracing.trace import Trace, describe_number, is_number
-from grader.judge.tracing.wrong_line import WrongStep
 from grader.judge.values.compare import is_array
 from grader.model import WrongLine
 from grader.worker.watch.watched_source import AFTER, RETURN, Place
@@ -143,13 +142,13 @@ class _Words:
                 number = describe_number(expected.value)
                 changes = "this answer is right, but other inputs need another number"
                 return f"with {number} in place of {here}{known}, {changes}."
-            return f"with {self._number(found, expected)} in place of {here}{known}, a call that was wrong is right."
+            return f"with {self._number(found, expected)} in place of {here}{known}, {found.mends} is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):
             return f"{here if here != WITHOUT_QUOTE else 'it'} gives {wanted}, but nothing in your code keeps it."
         if found.found is None:  # of the answer that would be true of any value
             which = f" ({wanted})" if wanted != UNNAMED else ""
-            says = f"with the right value in place of {here}{which}, a call that was wrong is right."
+            says = f"with the right value in place of {here}{which}, {found.mends} is right."
             return says if wanted != ANSWER else ""
         if _returns(trace, self.right[-1].value):
             return ""

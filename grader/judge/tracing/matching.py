@@ -50,6 +50,30 @@ class Match:
     relation: str
 
 
+@dataclass(frozen=True)
+class WrongStep:
+    """The step where right ends.
+
+    Attributes:
+        expected: The reference's value that belongs there; None if that is known only of a later step.
+        found: What is there instead, where it is another value of the reference, or related to the expected one.
+        before: The last step that is equal to one of the reference's.
+        which_pass: Of a step that ran several times, the first that differs, from 1; 0 for a step that ran once.
+        passes: How often it ran.
+        number_is: What a number is that belongs there: an argument of the function, `CONSTANT` or `STEP`.
+        mends: What is right with the expected value there, in words.
+    """
+
+    index: int
+    expected: Right | None
+    found: Match | None
+    before: Match | None
+    which_pass: int = 0
+    passes: int = 1
+    number_is: str = ""
+    mends: str = ""
+
+
 class Matcher:
     """Looks up the steps of a trace among the values of the reference."""
 

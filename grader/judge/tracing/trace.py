@@ -65,6 +65,23 @@ class Trace:
                     waiting.append(other)
         return found
 
+    def ends(self) -> list[int]:
+        """Return the last step; of a tuple that is returned those that gave its entries."""
+        if not self.steps:
+            return []
+        last = self.steps[-1].place
+        alike = [
+            number
+            for number in self.passes
+            if (place := self.places[number]).names == last.names
+            and (place.function, place.statement) == (last.function, last.statement)
+        ]
+        return [self.passes[number][-1] for number in sorted(alike)]
+
+    def ancestors_of_answer(self) -> set[int]:
+        """Return the steps of which the answer was made."""
+        return set().union(*map(self.ancestors, self.ends()))
+
     def assigned(self, index: int) -> int:
         """Return where a name that a step only reads was given its value in that function; else the step itself."""
         step = self.steps[index]

@@ -14,10 +14,10 @@ from grader.course.step_marks import read_marks
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.tracing.line_words import describe
-from grader.judge.tracing.matching import Right
+from grader.judge.tracing.matching import Right, WrongStep
 from grader.judge.tracing.numbers_elsewhere import CHANCE, meaning_of, parameters_of
 from grader.judge.tracing.trace import Trace, WatchedCall, is_number, is_value, trace_call
-from grader.judge.tracing.wrong_line import LineFinder, WrongStep
+from grader.judge.tracing.wrong_line import LineFinder
 from grader.judge.transcript.transcript import Exchange, with_handles
 from grader.judge.values.compare import is_array, same, to_numpy
 from grader.model import WrongLine
@@ -68,7 +68,7 @@ class WatchedReference:
         """Return what the reference gave, the answer last."""
         found: list[Right] = []
         last = len(trace.steps) - 1
-        all_made = frozenset(trace.ancestors(last)) if trace.steps else frozenset[int]()
+        all_made = frozenset(trace.ancestors_of_answer())
         for index, step in enumerate(trace.steps):
             name = step.place.name if step.place.kind == "Name" else step.place.names[0] if step.place.names else ""
             mark = self.marks.get(step.number, "")

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.judge.processes.remote_module import CallableModule
-from grader.judge.tracing.matching import Match, Matcher, Right, is_equal, is_lost
+from grader.judge.tracing.answer import Answer
+from grader.judge.tracing.matching import Match, Matcher, Right, WrongStep, is_equal, is_lost
 from grader.judge.tracing.relations import EQUAL, OPPOSITE, SLICES, relate
 from grader.judge.tracing.replacements import find_replacements
 from grader.judge.tracing.trace import Request, Step, Trace, exchange, is_number
@@ -23,34 +24,12 @@ from grader.judge.values.compare import is_array, same
 from grader.worker.watch.watched_source import AFTER, RETURN, WHOLE
 from grader.worker.wire import Opaque
 
-MAX_TRIALS = 300
+MAX_TRIALS = 800
 MAX_TRIALS_AT_ONCE = 60
 MAX_PASSES = 64
 MAX_BEGINS = 8  # passes that are tried as the first that goes wrong
 MAX_ANSWER_BYTES = 256 << 10  # of the answers to some trials together
 MAX_SECONDS = 2.0  # of looking for what mends one call: far more than it takes, so that a verdict is the same each time
-
-
-@dataclass(frozen=True)
-class WrongStep:
-    """The step where right ends.
-
-    Attributes:
-        expected: The reference's value that belongs there; None if that is known only of a later step.
-        found: What is there instead, where it is another value of the reference, or related to the expected one.
-        before: The last step that is equal to one of the reference's.
-        which_pass: Of a step that ran several times, the first that differs, from 1; 0 for a step that ran once.
-        passes: How often it ran.
-        number_is: What a number is that belongs there: an argument of the function, `CONSTANT` or `STEP`.
-    """
-
-    index: int
-    expected: Right | None
-    found: Match | None
-    before: Match | None
-    which_pass: int = 0
-    passes: int = 1
-    number_is: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +59,7 @@ class LineFinder:
             for step in trace.steps
             if step.made in trace.changed and step.place.kind == "Call" and step.place.parent < 0
         }
+        self.answer = Answer(trace.returned, self.expected)
         self.is_uncertain = False  # something mends the answer, and more than one line may be to blame
         tested = {number for step in trace.steps for number in step.place.tests}
         tests = [index for index, step in enumerate(trace.steps) if step.number in tested and is_number(step.value)]
@@ -87,7 +67,19 @@ class LineFinder:
         self.matcher = Matcher(trace, right)
 
     def find(self) -> WrongStep | None:
-        """Return the step where right ends; None where that is not certain."""
+        """Return the step where right ends; None where that is not certain.
+
+        Where nothing mends all of an answer, each of its wrong entries is looked at alone.
+        """
+        found = self._find()
+        for entry in self.answer.wrong if len(self.answer.wrong) > 1 else ():
+            if found or self.is_uncertain:
+                break
+            self.answer.entry = entry
+            found = self._find()
+        return found and replace(found, mends=self.answer.words)
+
+    def _find(self) -> WrongStep | None:
         trial = self._find_mending()
         index = None if trial is None else trial.index if trial.is_sure else self._first_doubtful(trial.index)
         self.is_uncertain |= trial is not None and index is None
@@ -214,11 +206,12 @@ class LineFinder:
 
     def _find_later(self, first: Trial, mending: Iterator[Trial]) -> Trial | None:
         """Return where the reference's next step should be, after one that is right."""
-        steps, last = self.trace.steps, len(self.trace.steps) - 1
+        steps, ends = self.trace.steps, self.trace.ends()
+        last = ends[self.answer.number] if self.answer.number < len(ends) else ends[-1]
         if self._kind(first) == "Name":  # a function of its own is given something wrong, or turns it round inside
             both = (steps[first.index].value, first.right.value)
             return None if all(map(is_array, both)) and relate(*both) == OPPOSITE else first
-        if same(first.right.value, self.expected, 0.0) and steps[last].place.names == (RETURN,):
+        if same(first.right.value, self.answer.wanted, 0.0) and steps[last].place.names == (RETURN,):
             return replace(first, index=self.trace.assigned(last))
         if unused := self._computed_in_vain(first):
             return unused
@@ -290,14 +283,14 @@ class LineFinder:
             some = trials[start : start + at_once]
             asked = [(self.trace.steps[trial.index].number, trial.values) for trial in some]
             for trial, answer in zip(some, exchange(self.subject, self.request, asked), strict=True):
-                if answer and same(answer[0], self.expected):
+                if answer and self.answer.is_mended(answer[0]):
                     yield trial
 
     def _trials(self) -> Iterator[Trial]:
         """Yield what may be put in the place of each step on which the answer depends."""
         steps = self.trace.steps
         raised = not self.trace.returned
-        reaching = range(len(steps)) if raised or not steps else self.trace.ancestors(len(steps) - 1)
+        reaching = range(len(steps)) if raised else self.trace.ancestors_of_answer()
         for passes in self.trace.passes.values():
             step = steps[passes[0]]
             if type(step.value) is int and not self._counted.isdisjoint(passes):
