@@ -115,6 +115,9 @@ def test_where_no_line_mends_all_entries_one_entry_is_looked_at(launcher: Launch
     lines = judge_source(launcher, "attention_gradient", BACKWARD).lines
     (line,) = (each for each in lines if each.function == "attention_backward")
 
+    exchanged = BACKWARD.replace("return dq, dk", "dq, dk = dq * scale, dk * scale\n    return dk, dq")
+    both = judge_source(launcher, "attention_gradient", exchanged).lines
+    assert not [each for each in both if each.function == "attention_backward" and each.line < 12]
     assert line.line == 10 and "`ds @ k` should be the reference's `dq`, but is 2 times it." in line.says
 
 

@@ -17,7 +17,7 @@ class Answer:
     """Tells whether another answer to the same call is right, where this one is wrong.
 
     Attributes:
-        wrong: Where the arrays stand that are wrong, of an answer that has several.
+        wrong: Where the arrays stand that are wrong, if they are several; none where one is another's.
         entry: The one of them that is looked at; empty for all of the answer.
     """
 
@@ -26,7 +26,9 @@ class Answer:
         self.expected = expected
         entries = {path: value for path, value in _entries(expected) if path and is_array(value)}
         is_right = {path: same(_at(returned[0], path), value) for path, value in entries.items() if returned}
-        self.wrong = [path for path in entries if returned and not is_right[path]]
+        wrong = [path for path in entries if returned and not is_right[path]]
+        is_mixed_up = any(same(_at(returned[0], path), entries[other]) for path in wrong for other in wrong)
+        self.wrong = [] if is_mixed_up or len(wrong) == 1 else wrong
         self._kept = [path for path in entries if returned and is_right[path]]
         self.entry: Path = ()
 

@@ -72,7 +72,7 @@ class LineFinder:
         Where nothing mends all of an answer, each of its wrong entries is looked at alone.
         """
         found = self._find()
-        for entry in self.answer.wrong if len(self.answer.wrong) > 1 else ():
+        for entry in self.answer.wrong:
             if found or self.is_uncertain:
                 break
             self.answer.entry = entry
