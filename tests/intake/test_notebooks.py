@@ -168,6 +168,19 @@ def test_a_file_out_of_a_notebook_is_read_as_that_would_be(source):
     assert all(note.startswith("It was saved out of a notebook: ") for note in notes)
 
 
+@pytest.mark.parametrize("head", [
+    "import torch\n# %%\n", "from google.colab import drive\ndrive.mount('/content')\nimport math\n",
+    "from __future__ import annotations\nimport torch\nimport math\n# %%\n\n", "import math\nimport torch\n\n",
+])  # fmt: skip
+def test_a_guard_finds_room_in_a_file_that_begins_with_imports(head):
+    """They go down to empty lines, and each function stands on the line that it had."""
+    names, _, _ = read_file(
+        f"{head}def f(x):\n    return math.exp(x)\n\n# In[2]:\nimport math, nothing_here\nf('no')\n"
+    )
+
+    assert names["f"](0) == 1.0
+
+
 def test_what_fails_in_a_file_out_of_a_notebook_says_its_line():
     """It is printed where the function, which needs it, prints."""
     names, _, printed = read_file("# In[1]:\n\ntable = open('/no/such')\ndef f(x):\n    return table\n")

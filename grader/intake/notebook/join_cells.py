@@ -115,6 +115,7 @@ def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] =
     mark_taken(cell.units, wanted)
     _leave_future(cell)
     lines = _write_cell(cell, _sure_names(cell.units), with_imports=True)
+    _make_room(lines, cell)
     head = [FUTURE, FILE_GUARD] if not any(lines[1:2]) else [FILE_GUARD]
     if cell.error or any(lines[: len(head)]) or (FUTURE in text and FUTURE not in head):
         return text
@@ -126,6 +127,16 @@ def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] =
     if left := next((unit for unit in cell.units if not unit.taken and not _says_nothing(unit)), None):
         note(f"It was saved out of a notebook: what only tries its functions out, as line {left.first}, was not run.")
     return "\n".join([*head, *lines[len(head) :]]) + "\n"
+
+
+def _make_room(lines: list[str], cell: Cell) -> None:
+    """Move imports in the first two lines to the first empty ones, if nothing but imports stands between."""
+    movable = {unit.first - 1 for unit in cell.units if unit.is_import and unit.first == unit.last}
+    for number in range(min(2, len(lines))):
+        free = next((place for place in range(number + 1, len(lines)) if not lines[place]), 0)
+        if lines[number] and free and movable.issuperset(range(number, free)):
+            lines[number], lines[free] = "", lines[number]
+            movable.add(free)
 
 
 def _leave_future(cell: Cell) -> None:
