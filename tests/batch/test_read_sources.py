@@ -37,6 +37,8 @@ HAND_INS = {
     "twice/b/moving_average.py": BOM + RIGHT.encode(),
     "twice/c/moving_average.py": RIGHT,
     "declared/moving_average.py": DECLARED.encode("cp1252"),
+    "cells/moving_average.py": f"# %%\n{RIGHT}\n# %%\nrows = open('scores.csv').read()\n",
+    "fails/moving_average.py": f"{RIGHT}\nrows = open('scores.csv').read()\n",
     "wide/homework.py": RIGHT.encode("utf-16"),
 }
 
@@ -70,6 +72,13 @@ def test_how_an_editor_saves_hides_no_copy(graded: Any, name: str) -> None:
     """Its fingerprint is that of the same text saved otherwise."""
     texts = {each: kept["moving_average"]["text"] for each, kept in graded[1].items()}
     assert texts[name] == texts["plain"] != 0
+
+
+def test_a_file_with_cells_that_cannot_be_loaded_is_judged_as_a_notebook(graded: Any) -> None:
+    """A cell that fails costs nothing, and a note says so; any other file has to be loaded."""
+    [cells, fails] = [graded[0][name]["lessons"]["moving_average"] for name in ("cells", "fails")]
+    assert cells["score"] == 10.0 and "read as a notebook" in cells["notes"][0]
+    assert fails["state"] == "would-not-import" and not fails["notes"]
 
 
 def test_a_file_in_utf_16_is_told_as_such_whatever_its_name(graded: Any) -> None:

@@ -19,7 +19,7 @@ from support.hand_ins import make_notebook
 
 from grader.intake.notebook import notebook_to_module
 from grader.intake.notebook.cell_places import CellPlaces
-from grader.intake.notebook.exported_file import read_exported
+from grader.intake.notebook.exported_file import read_exported, read_failed
 from grader.intake.notebook.join_cells import without_frame
 from grader.submission import MAX_BYTES
 
@@ -166,6 +166,26 @@ def test_a_file_out_of_a_notebook_is_read_as_that_would_be(source):
 
     assert names["f"](0) == 1.0
     assert all(note.startswith("It was saved out of a notebook: ") for note in notes)
+
+
+@pytest.mark.parametrize("source", [
+    f"# %%\n{OWN}\n# %%\nassert f(0) == 2\n", f"#%%\n{OWN}\n#%%\nfor i in range(3)\n    f(i)\n\n#%%\nprint(i)\n",
+    f"{COLAB}\n{OWN}\nprint(f(\n", f"# %%\ndef g(x):\n\n# %%\n{OWN}", f"# In[1]:\n{OWN}\n# In[2]:\n'''\n",
+])  # fmt: skip
+def test_a_cell_that_fails_costs_the_others_nothing(source):
+    """A file that cannot be loaded is read as the notebook that it may be of; what is no Python is told."""
+    notes: list[str] = []
+    names: dict = {}
+    exec(read_failed(source, notes.append, ("f",)), names)
+
+    assert names["f"](0) == 1.0
+    assert any("it is no Python (line " in note for note in notes) == ("assert" not in source)
+
+
+@pytest.mark.parametrize("source", [f"{OWN}f('no')\n", "# %%\ndef f(x): \0\n"])
+def test_what_was_not_saved_out_of_a_notebook_may_fail(source):
+    """Nor is a file changed in which nothing can be read."""
+    assert read_failed(source, print, ("f",)) == source
 
 
 @pytest.mark.parametrize("head", [

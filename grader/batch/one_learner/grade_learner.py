@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.one_learner.keep_code import find_linked, keep_code
-from grader.batch.one_learner.read_sources import read_sources, write_sources
+from grader.batch.one_learner.read_sources import read_failed_submission, read_sources, write_sources
 from grader.batch.settings import Settings
 from grader.course import aliases
 from grader.course.course_files import Unchanged
@@ -162,11 +162,24 @@ class LearnerGrader:
                 self.on_step(one.lesson)
                 pictures: list[Picture] | None = [] if self.settings.pictures else None
                 lesson = self.judge.course.lessons[one.lesson]
-                result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
+                result = self._examine(lesson, one, pictures)
                 _count(counting, Counting(attempt, result, pictures or ()))
                 spent[one.lesson] += time.monotonic() - started
         names = dict.fromkeys(attempt.found.lesson for attempt in attempts)
         return [_with_note(counting[name], NO_TIME) if name in left_out else counting[name] for name in names]
+
+    def _examine(self, lesson: Lesson, one: Submission, pictures: list[Picture] | None) -> LessonResult:
+        """Return the verdict on a submission; one that cannot be loaded is read as a notebook, if it may be of one."""
+        result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
+        told = {mistake.id for mistake in result.mistakes}
+        if _is_loaded(result) or "forbidden-call" in told:
+            return result
+        read = read_failed_submission(one, {function.name for function in lesson.functions})
+        if read.sources == one.sources:
+            return result
+        again = self.judge.examine(lesson, read, self.settings.seed, pictures=pictures)
+        says_more = _is_loaded(again) and "syntax-error" not in told
+        return again if says_more else better_result(again, result)
 
     def _explain_missing(
         self, hand_in: HandIn, sources: Mapping[str, str], matches: Mapping[str, Sequence[Match]]
@@ -223,6 +236,10 @@ class LearnerGrader:
             weaknesses=(says,),
             suggestions=(Suggestion(mend, f"learn check {lesson.name}"),),
         )
+
+
+def _is_loaded(result: LessonResult) -> bool:
+    return not result.checks or any(check.outcome != "skipped" for check in result.checks)
 
 
 def _count(counting: dict[str, Counting], one: Counting) -> None:

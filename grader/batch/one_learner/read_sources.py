@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import SubmissionError
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.intake.limits import is_artefact
-from grader.intake.notebook.exported_file import read_exported
+from grader.intake.notebook.exported_file import read_exported, read_failed
 from grader.intake.notebook.notebook_to_module import NotebookError, to_source
+from grader.model import Submission
 from grader.submission import UTF16_BOMS, decode_source, encode_source
 
 MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
@@ -69,6 +70,16 @@ def _read(
         with suppress(UnicodeEncodeError):  # what a magic runs may have signs that the file's encoding lacks
             return plain, encode_source(plain)
     return text, content
+
+
+def read_failed_submission(submission: Submission, wanted: Collection[str]) -> Submission:
+    """Return a submission that cannot be loaded with its files that may be of a notebook read as that, and a note."""
+    notes = [*submission.notes, "It cannot be loaded as a file, and was read as a notebook: what fails is left out."]
+    source = read_failed(submission.source, notes.append, wanted)
+    siblings = {
+        name: (path, read_failed(text, notes.append, wanted)) for name, (path, text) in submission.siblings.items()
+    }
+    return replace(submission, source=source, siblings=siblings, notes=tuple(dict.fromkeys(notes)))
 
 
 def write_sources(root: Path, contents: Mapping[str, bytes], hand_in: HandIn) -> None:
