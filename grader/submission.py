@@ -198,7 +198,8 @@ class _Siblings:
     def _take(self, module: str) -> str:
         """Keep the file of *module* if it is one of the learner's; return its source, or ""."""
         name, _, rest = module.partition(".")
-        file = next((found for folder in self._folders if is_file(found := folder / f"{name}.py")), None)
+        places = (folder / f"{name}{end}" for end in (".py", ".ipynb") for folder in self._folders)
+        file = next(filter(is_file, places), None)
         if file is None:
             self._note_track(name, rest)
         elif name in RESERVED:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from support.hand_ins import ANSWERS, SUMS, TINY, write
+from support.hand_ins import ANSWERS, SUMS, TINY, make_notebook, write
 
 from grader.batch.results_folder import store_path
 from grader.cli.grader.group import grader
@@ -27,6 +27,8 @@ STUB = (TINY / "exercises/basics/moving_average.py").read_bytes()
 DECLARED = f"# coding: cp1252\n%matplotlib inline\n{RIGHT}\n\nright = moving_average\n\n\n" + (
     "def moving_average(x, window):\n    return right(x, window * len('ä'))\n"
 )
+USES = "def moving_average(x, window):\n    return mean_of(x, window)\n"
+HELPER = RIGHT.replace("moving_average", "mean_of")
 HAND_INS = {
     "plain/moving_average.py": RIGHT,
     "marked/moving_average.py": BOM + RIGHT.encode(),
@@ -39,6 +41,13 @@ HAND_INS = {
     "declared/moving_average.py": DECLARED.encode("cp1252"),
     "cells/moving_average.py": f"# %%\n{RIGHT}\n# %%\nrows = open('scores.csv').read()\n",
     "fails/moving_average.py": f"{RIGHT}\nrows = open('scores.csv').read()\n",
+    "runs/moving_average.ipynb": make_notebook("%run lib.ipynb", USES),
+    "runs/lib.ipynb": make_notebook(HELPER),
+    "lost/moving_average.ipynb": make_notebook("from lib import mean_of", USES),
+    "star/moving_average.ipynb": make_notebook("%run lib.py", USES),
+    "inner/moving_average.ipynb": make_notebook("def f():\n    import mean_of", USES),
+    "args/moving_average.ipynb": make_notebook("%run lib.py --fast", USES),
+    "args/lib.py": HELPER,
     "wide/homework.py": RIGHT.encode("utf-16"),
 }
 
@@ -79,6 +88,23 @@ def test_a_file_with_cells_that_cannot_be_loaded_is_judged_as_a_notebook(graded:
     [cells, fails] = [graded[0][name]["lessons"]["moving_average"] for name in ("cells", "fails")]
     assert cells["score"] == 10.0 and "read as a notebook" in cells["notes"][0]
     assert fails["state"] == "would-not-import" and not fails["notes"]
+
+
+def test_a_file_that_a_notebook_runs_is_imported(graded: Any) -> None:
+    """Also one that is a notebook itself; one that has arguments is told."""
+    assert graded[0]["runs"]["score"] == 10.0
+    assert any("`%run lib.py --fast` was not run" in note for note in graded[0]["args"]["notes"])
+
+
+@pytest.mark.parametrize(
+    "name, says", [("lost", "`from lib import mean_of` failed"), ("star", "`from lib import *` failed")]
+)
+def test_a_name_is_missing_because_its_import_failed(graded: Any, name: str, says: str) -> None:
+    """A notebook goes on after that, so the function that needs the name tells it."""
+    [mistake] = graded[0][name]["lessons"]["moving_average"]["mistakes"]
+    assert says in mistake["suggests"] and "beside this one" in mistake["suggests"]
+    [other] = graded[0]["inner"]["lessons"]["moving_average"]["mistakes"]
+    assert "Look for a misspelling" in other["suggests"]
 
 
 def test_a_file_in_utf_16_is_told_as_such_whatever_its_name(graded: Any) -> None:

@@ -6,7 +6,9 @@ Magics and shell lines become comments, but for what `%time` runs; `join_cells.p
 from __future__ import annotations
 
 import ast
+import builtins
 import json
+import keyword
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -16,8 +18,8 @@ from typing import Any
 from grader.intake.notebook.join_cells import as_module
 from grader.intake.notebook.lost_definitions import DEFINITION, PYTHON_CELL_MAGIC, below_magic
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import names_bound_by
-from grader.submission import MAX_BYTES
+from grader.source.scopes import Definition, module_names, names_bound_by
+from grader.submission import MAX_BYTES, RESERVED
 
 # `%timeit f(x)`, `%%time`, `!pip install x`, `?help` at the start of a line; `% b` with a space is Python's modulo.
 _MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!(?!=)|\?)")
@@ -25,6 +27,12 @@ _OPTIONS = r"(?:[ \t]+-(?:[qr]|[slTD][ \t]*\S+))*"
 _TIMED = re.compile(  # what it sets stays
     rf"^(?P<indent>[ \t]*)%(?:time|prun{_OPTIONS})[ \t]+(?P<statement>[^ \t].*)"
 )
+_RUN = re.compile(  # a file by its path, without arguments
+    r"%run[ \t]+(?:-[in][ \t]+)*(?P<quote>['\"]?)(?:\.{1,2}/)*(?P<path>[A-Za-z_]\w*(?:/[A-Za-z_]\w*)*)(?:\.py|\.ipynb)?"
+    r"(?P=quote)[ \t]*$"
+)
+_RAN = re.compile(r"^from [\w.]+ import \*  (# %run .*)$", re.MULTILINE)
+_NOT_RUN = re.compile(r"^# (%run[ \t].*)$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\]][\w.,\[\] \t]*=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
 _LISTED = re.compile(r"^[ \t]*\w+[ \t]*=(?=[ \t]*!)")  # lines of what a shell prints
 _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
@@ -68,7 +76,8 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wante
     for name, code in zip(names, cells, strict=True):
         if why := below_magic(code, wanted):
             note(f"{name.capitalize()} was left out: {why}")
-    return as_module(_without_shown([to_python(code) for code in cells]), names, note, wanted)
+    plain = _run_if_needed(_without_shown([to_python(code) for code in cells]), note)
+    return as_module(plain, names, note, wanted)
 
 
 def code_cells(raw: bytes) -> list[str]:
@@ -184,7 +193,7 @@ def file_to_python(source: str, note: Callable[[str], None] = lambda text: None)
     plain = list(_uncommented(lines))
     plain = plain if _is_python("\n".join(plain)) else list(_without_magics(plain))
     plain = [_EXPORTED.sub(_run_by, line) for line in plain]  # a line of these may have become several
-    text = _without_shown(["\n".join(plain)])[0]
+    text = _run_if_needed(_without_shown(["\n".join(plain)]), note)[0]
     made = plain if plain != lines else text.split("\n")
     changed = next((old.strip() for old, new in zip(lines, made, strict=True) if old != new), "")
     if not changed or not _is_python(text):
@@ -202,6 +211,18 @@ def _without_shown(texts: Sequence[str]) -> list[str]:
     return [new if new == old or _is_python(new) else old for old, new in zip(texts, made, strict=True)]
 
 
+def _run_if_needed(texts: Sequence[str], note: Callable[[str], None]) -> list[str]:
+    """Leave out the files that `%run` runs, unless a definition of this program reads a name that it does not bind."""
+    nodes = [node for text in texts for node in _statements(text)] if any("%run" in text for text in texts) else []
+    bound = {*dir(builtins), "display", "get_ipython"}.union(*(module_names(node).bound for node in nodes))
+    read = {name for node in nodes if isinstance(node, Definition) for name in module_names(node).read}
+    if missing := sorted(read - bound):
+        for run in (each[1] for text in texts for each in _NOT_RUN.finditer(text)):
+            note(f"`{run[:60]}` was not run, and nothing else defines `{missing[0]}`.")
+        return list(texts)
+    return [_RAN.sub(r"\1", text) for text in texts]
+
+
 def _uncommented(lines: Sequence[str]) -> Iterator[str]:
     """Yield lines with the Python that was made a comment because of its magic, in a line (Colab) or a whole cell.
 
@@ -216,7 +237,7 @@ def _uncommented(lines: Sequence[str]) -> Iterator[str]:
         may_begin = line.startswith("#") and (of_colab or of_databricks or _CELL_BEGINS.match(before))
         begins = may_begin and PYTHON_CELL_MAGIC.match(made)
         in_cell = bool(begins or (in_cell and line.startswith("#") and not _CELL_BEGINS.match(line)))
-        yield made if in_cell or (of_colab and _TIMED.match(made)) else line
+        yield made if in_cell or (of_colab and (_TIMED.match(made) or _import_for_run(made))) else line
         before = line
 
 
@@ -233,6 +254,8 @@ def _run_by(exported: re.Match[str]) -> str:
             line = "; ".join(map(ast.unparse, _statements(code)))
             if line and not exported["given"] and "\n" not in line:
                 return exported["start"] + line
+        case [ast.Expr(ast.Call(args=[ast.Constant("run"), ast.Constant(str(words))]))] if not exported["start"]:
+            return _import_for_run(f"%run {words}") or "pass"
     return exported["start"] + ("[]" if exported["given"] else "pass")
 
 
@@ -267,10 +290,20 @@ def _without_magics(lines: Sequence[str]) -> Iterator[str]:
         yield made
 
 
+def _import_for_run(line: str) -> str:
+    """Return an import of all that the file defines which a line runs; empty for any other line."""
+    run = _RUN.fullmatch(line)
+    parts = run["path"].split("/") if run else []
+    is_import = parts and RESERVED.union(keyword.kwlist).isdisjoint(parts)
+    return f"from {'.'.join(parts)} import *  # {line.strip()}" if is_import else ""
+
+
 def _without_magic(line: str) -> str:
     """Return a magic line as a comment, but for what it times; indented, `pass` keeps its block from being empty."""
     if (timed := _TIMED.match(line)) and _is_python(timed["statement"]):
         return timed["indent"] + timed["statement"]
+    if imported := _import_for_run(line):
+        return imported
     if listed := _LISTED.match(line):
         return f"{listed[0]} []  # {line[listed.end() :].strip()}"
     found = _MAGIC.match(line) or _ASSIGNED.match(line) or _HELP.match(line)

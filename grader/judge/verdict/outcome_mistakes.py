@@ -20,6 +20,7 @@ from grader.judge.verdict.messages import describe_error, show_frames
 from grader.model import CheckResult, Named, Submission
 from grader.source.forbidden_calls import HIDES
 from grader.source.parse import parse
+from grader.submission import RESERVED
 
 AS_RETURNS_SAYS = "Give back exactly what the docstring says."
 AS_NAMED = "Name its parts as the statement does; `print(list(model.state_dict()))` shows yours."
@@ -39,6 +40,9 @@ ADVICE = {  # on what is regular in wrong answers, by its kind
     "not-repeatable": "Keep nothing between calls, and draw nothing at random.",
     SHARED: "Keep on `self` what belongs to an object, set in `__init__`: nothing on the class, and nothing global.",
 }
+_MISSING = re.compile(r"NameError: name '(\w+)' is not defined")
+_BESIDE = "A file of yours has to be handed in beside this one, under the name that the import has."
+_SHOWN_CHARS = 80  # of a line
 _TRACEBACK_LINE = re.compile(r"^  \S.*:\d+( in |$)")  # as `describe_error` writes it; of a notebook too
 
 
@@ -252,7 +256,28 @@ def _name_exception(facts: Facts, function: str, check: CheckResult) -> Named:
     lines = facts.submission.source.split("\n")
     code = lines[int(number) - 1].strip() if line and int(number) <= len(lines) else ""
     says = f"`{function}` raises an error{where}: {head}" + (f"\n    {code}" if code else "")
-    return Named("exception", function, says, hint_for(head).advice)
+    return Named("exception", function, says, _advise_on_import(facts, head) or hint_for(head).advice)
+
+
+def _advise_on_import(facts: Facts, head: str) -> str:
+    """Return what to do about a name that is missing since its import failed; "" for any other error.
+
+    A notebook goes on after an import that fails, and what is read of it does, too.
+    """
+    if not (missing := _MISSING.match(head)):
+        return ""
+    there = RESERVED.union(facts.submission.siblings)
+    waiting: list[ast.AST] = []
+    with suppress(SyntaxError):  # Python reads larger files than we do
+        waiting += parse(facts.submission.source).body
+    for node in waiting:  # grows while it is read
+        waiting += ast.iter_child_nodes(node) if isinstance(node, ast.With | ast.Try) else ()
+        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            module = (getattr(node, "module", None) or alias.name).partition(".")[0]
+            is_star = alias.name == "*" and module not in there
+            if is_star or (alias.asname or alias.name.partition(".")[0]) == missing[1]:
+                return f"`{ast.unparse(node)[:_SHOWN_CHARS]}` failed{', or gives no such name' * is_star}. {_BESIDE}"
+    return ""
 
 
 def _advise_on_other_file(facts: Facts, file: Path, caller: str) -> str:
