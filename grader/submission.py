@@ -10,7 +10,9 @@ import re
 import stat
 import sys
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 from grader.errors import SubmissionError
@@ -50,9 +52,10 @@ def read_submission(
 ) -> Submission:
     """Return the submission of *lesson* in the file at *path*, with the learner's own modules that it imports.
 
-    Modules are looked for beside the file and, if it lies in the folder of a track, in those of the other tracks, but
-    never outside *root*: the learner's folder, or the file itself where it is all that was handed in. What is not there
-    is taken from the tracks of *workspace*, whose owner checks a file from elsewhere.
+    Modules are looked for beside the file and, if it lies in the folder of a track, in those of the other tracks, then
+    in the folders above and `src` in each, but never outside *root*: the learner's folder, or the file itself where it
+    is all that was handed in. What is not there is taken from the tracks of *workspace*, whose owner checks a file from
+    elsewhere. Modules of the learner's packages get plain names, in the source as well.
     Raises SubmissionError if the file itself cannot be read, or a link leads out of *root* to it: in somebody else's
     folder it may be any file of the user's. A fault of another file is a note.
     """
@@ -62,7 +65,7 @@ def read_submission(
     in_workspace = path.absolute().parent.name == lesson.track
     source = read_source(path, if_missing=START if in_workspace else NAME_IT)
     siblings = _Siblings(path, course, root, workspace)
-    siblings.follow(source)
+    source = siblings.follow(source)
     artefact = read_artefact(path) if lesson.kind == "capstone" else None
     notes = tuple(siblings.notes)
     if lesson.kind == "capstone" and artefact is None and os.path.lexists(beside := artefact_path(path)):
@@ -183,10 +186,20 @@ class _Siblings:
         self._folders = [folder for folder in (self._home, *others) if folder.is_relative_to(self._root)]
         self._workspace = workspace or self._root
         self._folders += [workspace / name for name in self._tracks] if workspace else []
+        above = [folder for folder in (self._home, *self._home.parents) if folder.is_relative_to(self._root)]
+        self._around = [place for folder in above for place in (folder, folder / "src")]
+        self._installed = RESERVED.union(name.replace("-", "_") for name in course.packages)
+        self._places = [*dict.fromkeys((*self._folders, *self._around))]
+        self._listed: dict[Path, frozenset[str]] = {}  # what lies in a folder
+        self._of_packages: dict[str, Path] = {}  # files, by the plain names that they got
         self._chars_left = MAX_BYTES
 
-    def follow(self, source: str) -> None:
-        """Collect what *source* imports, transitively; a source with a syntax error imports nothing."""
+    def follow(self, source: str) -> str:
+        """Collect what *source* imports, transitively, and return it with the names that the modules get.
+
+        A source with a syntax error imports nothing.
+        """
+        source = _rename_imports(source, self._name_in_package)
         waiting = deque(imported_modules(source))
         seen: set[str] = set()
         while waiting:
@@ -194,12 +207,12 @@ class _Siblings:
             if module not in seen:
                 seen.add(module)
                 waiting += imported_modules(self._take(module))
+        return source
 
     def _take(self, module: str) -> str:
         """Keep the file of *module* if it is one of the learner's; return its source, or ""."""
         name, _, rest = module.partition(".")
-        places = (folder / f"{name}{end}" for end in (".py", ".ipynb") for folder in self._folders)
-        file = next(filter(is_file, places), None)
+        file = self._find(name)
         if file is None:
             self._note_track(name, rest)
         elif name in RESERVED:
@@ -208,12 +221,51 @@ class _Siblings:
             return self._keep(name, file)
         return ""
 
+    def _find(self, name: str) -> Path | None:
+        """Return the file of a module: also a notebook, and the one copy beside that a browser has numbered."""
+        if name in self._of_packages:
+            return self._of_packages[name]
+        places = (self._file_in(folder, f"{name}{end}") for end in (".py", ".ipynb") for folder in self._places)
+        copies = self._copies.get(name, []) if self._home in self._folders else []
+        one_copy = copies[0] if len(copies) == 1 and is_file(copies[0]) else None
+        return next(filter(None, places), one_copy)
+
+    def _file_in(self, folder: Path, *parts: str) -> Path | None:
+        """Return a file below a folder; of what does not lie in that, nothing is asked of the disk."""
+        if folder not in self._listed:
+            with suppress(OSError):
+                self._listed[folder] = frozenset(each.name for each in folder.iterdir())
+        is_listed = parts[0] in self._listed.setdefault(folder, frozenset())
+        return file if is_listed and is_file(file := folder.joinpath(*parts)) else None
+
+    @cached_property
+    def _copies(self) -> dict[str, list[Path]]:
+        """The files beside with a number behind the name of their module, by that name."""
+        found: dict[str, list[Path]] = {}
+        with suppress(OSError):
+            for file in self._home.glob("*(*).py"):
+                found.setdefault(re.sub(r" ?\(\d+\)$", "", file.stem), []).append(file)
+        return found
+
+    def _name_in_package(self, module: str) -> str:
+        """Return the plain name that a module of one of the learner's packages gets; "" for any other module."""
+        first, *inner, last = module.split(".")
+        if first in self._installed or self._find(first):
+            return ""
+        found = (self._file_in(folder, first, *inner, f"{last}.py") for folder in self._around)
+        file = next(filter(None, found), None)
+        if file is None:
+            return ""
+        is_free = last not in self._installed and self._find(last) in (None, file)
+        name = last if is_free else module.replace(".", "_")
+        return name if self._of_packages.setdefault(name, file) == file else ""
+
     def _keep(self, name: str, file: Path) -> str:
         if not any(resolved(file).is_relative_to(resolved(folder)) for folder in (self._root, self._workspace)):
             self._note(f"{file.name} is left out: it is a link that leads out of {self._root}")
             return ""
         try:
-            source = read_source(file)
+            source = _rename_imports(read_source(file), self._name_in_package)
         except SubmissionError as error:
             self._note(f"{file.name}, which your file imports, is left out: {error.what}")
             return ""
@@ -251,3 +303,40 @@ def imported_modules(source: str) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module)
     return sorted(names)
+
+
+def _rename_imports(source: str, find: Callable[[str], str]) -> str:
+    """Return *source*, on the same lines, with imports out of the learner's packages as those of plain modules.
+
+    What is sent to a worker, and what reads a source, knows the learner's files by plain names alone. *find* gives that
+    of a dotted name, "" for any that is not the learner's. `import a.b`, which binds `a`, stays.
+    """
+    try:
+        nodes = nodes_in(parse(source)) if "import" in source else []
+    except SyntaxError:
+        return source
+    found = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    lines = source.split("\n")
+    for node in sorted(found, key=lambda node: node.col_offset, reverse=True):  # the rest of a line stays where it is
+        line = lines[node.lineno - 1].encode()
+        end = node.end_col_offset if node.end_lineno == node.lineno else len(line)
+        written = line[node.col_offset : end].decode()
+        made = _rename(node, written, find)
+        lines[node.lineno - 1] = (line[: node.col_offset] + made.encode() + line[end:]).decode()
+    return "\n".join(lines)
+
+
+def _rename(node: ast.Import | ast.ImportFrom, written: str, find: Callable[[str], str]) -> str:
+    """Return the first line of an import as it is to be written."""
+    is_whole = node.end_lineno == node.lineno
+    if isinstance(node, ast.Import):
+        names = [find(each.name) if each.asname and "." in each.name else "" for each in node.names]
+        made = [ast.alias(new or old.name, old.asname) for new, old in zip(names, node.names, strict=True)]
+        return ast.unparse(ast.Import(made)) if is_whole and any(names) else written
+    if node.level or not node.module:
+        return written
+    if "." in node.module and (new := find(node.module)):
+        return re.sub(rf"^from\s+{re.escape(node.module)}(?=\s)", f"from {new}", written)
+    names = [find(f"{node.module}.{each.name}") for each in node.names]
+    made = [ast.alias(new, old.asname or old.name) for new, old in zip(names, node.names, strict=True)]
+    return ast.unparse(ast.Import(made)) if is_whole and all(names) else written

@@ -58,7 +58,7 @@ def explain_unused(sources: Mapping[str, str], taken: Collection[str], all_names
 
     *all_names* are those of the course's lessons: what is called so is for one that is not asked for.
     """
-    known = {name.partition(".")[0] for path in taken for name in imported_modules(sources[path])}
+    known = {part for path in taken for name in imported_modules(sources[path]) for part in name.split(".")}
     others = [path for path in sources if path not in taken and not has_name_of(path, set(all_names))]
     shown = join_some([path for path in others if PurePosixPath(path).stem not in known], MAX_NAMES_SHOWN)
     return f"For no lesson, by its name or the functions that it defines: {shown}." if shown else ""

@@ -62,8 +62,9 @@ def _replay(file: str) -> None:
 
 
 def _load(name: str, submission: Submission) -> dict[str, Any]:
-    """Load the learner's file. The folders of their own modules stand last on the path, as in a worker."""
-    sys.path += sorted({str(Path(path).parent.absolute()) for path, _ in submission.siblings.values()})
+    """Load the learner's file. The folders of their own modules, and of packages, stand last on the path."""
+    paths = [Path(path).absolute() for path, _ in submission.siblings.values()]
+    sys.path += sorted({str(folder) for path in paths for folder in path.parents[:2]})
     spec = importlib.util.spec_from_file_location(name, Path(submission.path).absolute())
     assert spec is not None and spec.loader is not None, f"{submission.path} is no Python file"
     sys.modules[name] = module = importlib.util.module_from_spec(spec)

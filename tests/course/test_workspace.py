@@ -381,6 +381,7 @@ def work(course, root):
 
     def read(changes: dict[str, str | bytes], name: str = "mean_square", path: str = "core/mean_square.py"):
         for file, text in changes.items():
+            (root / file).parent.mkdir(exist_ok=True, parents=True)
             (root / file).write_bytes(text if isinstance(text, bytes) else text.encode())
         return read_submission(root / path, course.lessons[name], course)
 
@@ -555,9 +556,45 @@ def test_imported_files_have_a_limit_together(work):
     assert submission.notes == ("b.py is left out: the files that yours imports are larger than 250 kB together",)
 
 
-def test_an_import_through_the_tracks_folder_gets_a_word(work):
-    """`from core.mean import mean` cannot work; the note says what does."""
-    submission = work({"core/mean_square.py": "from core.mean import mean"})
+@pytest.mark.parametrize("written, read, file", [
+    ("from core.mean import mean", "from mean import mean", "core/mean.py"),
+    ("if 1: from  utils.tools import (a,\n  b); x = 1", "if 1: from tools import (a,\n  b); x = 1", "utils/tools.py"),
+    ("é = 1; import core.utils.tools as t, os", "é = 1; import tools as t, os", "core/utils/tools.py"),
+    ("from utils import tools, more as m", "import tools as tools, more as m", "utils/tools.py"),
+    ("from utils import tools", "import utils_tools as tools", "utils/tools.py"),
+    ("from utils.math import exp", "from utils_math import exp", "utils/math.py"),
+    ("import tools", None, "tools.py"), ("import tools", None, "core/src/tools.py"),
+    ("import tools", None, "src/tools.py"),
+    ("import tools", None, "core/tools (1).py"), ("import tools", None, "core/tools.ipynb"),
+])  # fmt: skip
+def test_a_module_of_a_package_or_above_is_found(work, root, written, read, file):
+    """It gets a plain name, which nothing else has, on the line where it is imported."""
+    others = {"utils/more.py": "", **({"core/tools.py": ""} if read and "utils_tools" in read else {})}
+    submission = work({"core/mean_square.py": written, file: "x = 1", **others})
+
+    assert submission.source == (read or written) and submission.notes == ()
+    assert (str(root / file), "x = 1") in submission.siblings.values()
+
+
+@pytest.mark.parametrize("source", [
+    "from torch.tools import f", "from numpy import tools", "from .utils.tools import f",
+    "from utils import tools, nothing",
+    "import utils.tools", "from scipy.tools import f", "import tools", "from utils.tools import (",
+])  # fmt: skip
+def test_no_package_of_a_learner_takes_the_place_of_another(work, course, root, source):
+    """Nor is a file found in any folder, or one of several copies; relative imports stay what they are."""
+    files = {f"{name}/tools.py": "" for name in ("torch", "numpy", "utils", "core/scipy")}
+    files |= {"utils/tools.py": "", "core/tools (1).py": "", "core/tools (2).py": ""}
+    work({"core/mean_square.py": source, **files})
+    course = replace(course, packages=("scipy",))
+    submission = read_submission(root / "core/mean_square.py", course.lessons["mean_square"], course)
+
+    assert (submission.source, submission.siblings) == (source, {})
+
+
+def test_an_import_of_a_track_gets_a_word(work):
+    """`import core.mean` cannot work; the note says what does."""
+    submission = work({"core/mean_square.py": "import core.mean"})
 
     assert submission.notes == ("core.mean is not found from here: write `from mean import ...` instead",)
 

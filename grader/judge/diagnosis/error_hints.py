@@ -69,8 +69,9 @@ HINTS = tuple(Hint(*row) for row in (
      "Check the spelling of the import."),
     (r"No module named 'einops\b", "Only torch, numpy, the standard library and your own lessons are there.",
      "Write it with torch: `rearrange` is `reshape` and `transpose`."),
+    (r"relative import", "Your files are no package here.", "Take the dot out: `from helpers import ...`."),
     (r"No module named", "Only torch, numpy, the standard library and your own lessons are there.",
-     "Write it with torch. A lesson of yours is found where it lies in this file's folder, or in one beside that."),
+     "Write it with torch. A file of yours is found beside this one, and in the folders above it."),
     # --- names
     (r"name '(torch|nn|F|math|np|numpy)' is not defined", "That module was never imported.",
      "Import it at the top of the file."),
