@@ -26,7 +26,8 @@ def find_linked(
     """
     asked = {function.name for function in lesson.functions}
     missing = asked - defined_names(text)
-    texts = {f"{name}.py": leave_out(each, elsewhere.get(each, set()) - asked) for name, (_, each) in siblings.items()}
+    own = {f"{name}.py": without_frame(source) for name, (_, source) in siblings.items()}
+    texts = {name: leave_out(each, elsewhere.get(each, set()) - asked) for name, each in own.items()}
     given = {name for name, each in texts.items() if missing & defined_names(each)} if missing else set()
     kept = filter(texts.get, texts)
     return {name: texts[name] for name in sorted(kept, key=lambda name: (name not in given, len(texts[name])))}
@@ -37,7 +38,7 @@ def keep_code(
 ) -> dict[str, Any]:
     """Return it for one of so many lessons; lines are counted on from the file into those that are linked."""
     shown = [text, *(f"# {name}, which it imports:\n{each}" for name, each in linked.items())]
-    compared = [without_frame(text), *(f"\n{each}" for each in linked.values())]
+    compared = [text, *(f"\n{each}" for each in linked.values())]
     kept = {**fingerprint(lesson, *map(_ended, compared)), "source": _keep_source("".join(map(_ended, shown)), lessons)}
     return kept | ({"pictures": pack_pictures(pictures)} if pictures else {})
 

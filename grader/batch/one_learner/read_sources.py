@@ -12,6 +12,7 @@ from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.intake.limits import is_artefact
 from grader.intake.notebook.exported_file import read_exported, read_failed
+from grader.intake.notebook.join_cells import without_frame
 from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 from grader.model import Submission
 from grader.submission import UTF16_BOMS, decode_source, encode_source
@@ -21,7 +22,10 @@ MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the t
 
 @dataclass
 class Sources:
-    """By their path: the `texts` of files, and the `contents` as which they are written to be judged."""
+    """By their path: the `texts` of files, as their author wrote them, and the `contents` that are judged.
+
+    Of a notebook, and a file out of one, both have the same lines; the guards between are in `contents` alone.
+    """
 
     texts: dict[str, str] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)
@@ -50,7 +54,7 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], pack
         if chars_left < 0:
             hand_in.note(f"{path} and what comes after it were left out: there is too much code in it.")
             break
-        sources.texts[path], sources.contents[path] = text, content
+        sources.texts[path], sources.contents[path] = without_frame(text), content
     return sources
 
 

@@ -157,11 +157,31 @@ def _says_nothing(unit: Unit) -> bool:
 
 def without_frame(module: str) -> str:
     """Return of a notebook's module, or a file out of one, what the learner wrote, on the same lines."""
-    if not module.startswith(PREAMBLE):
-        head, guard, rest = module.partition(f"{FILE_GUARD}\n")
-        is_guarded = guard and head in ("", f"{FUTURE}\n")
-        return "\n" * (head + guard).count("\n") + GUARD.sub("", rest) if is_guarded else module
-    return "\n" * PREAMBLE.count("\n") + GUARD.sub("", module.removeprefix(PREAMBLE))
+    if module.startswith(PREAMBLE):
+        head, rest = PREAMBLE, module.removeprefix(PREAMBLE)
+    else:
+        future, guard, rest = module.partition(f"{FILE_GUARD}\n")
+        head = future + guard
+        if not guard or future not in ("", f"{FUTURE}\n"):
+            return module
+    return "\n" * head.count("\n") + GUARD.sub("", _outside_blocks(rest))
+
+
+def _outside_blocks(text: str) -> str:
+    """Return code without the guards that have lines of their own: what `_indent` moved stands where it was."""
+    lines = text.split("\n")
+    if not any(map(GUARD.fullmatch, lines)):
+        return text
+    inside = _lines_in_strings(lines) or set()
+    in_block = False
+    for place, line in enumerate(lines):
+        if not line or place + 1 in inside:
+            continue
+        is_header = GUARD.fullmatch(line) is not None
+        in_block = is_header or (in_block and line.startswith(" "))
+        if in_block:
+            lines[place] = "" if is_header else line[1:]
+    return "\n".join(lines)
 
 
 def _stride(written: Sequence[Sequence[str]]) -> int:
@@ -269,6 +289,14 @@ def _all_plain(values: Iterable[ast.expr], sure: frozenset[str], *, calls: bool)
 
 def _indent(lines: list[str]) -> list[str] | None:
     """Indent lines by one space, except those that begin inside a string; None if that is unknown."""
+    inside = _lines_in_strings(lines)
+    if inside is None:
+        return None
+    return [line if number in inside or not line else f" {line}" for number, line in enumerate(lines, 1)]
+
+
+def _lines_in_strings(lines: Sequence[str]) -> set[int] | None:
+    """Return the numbers of the lines that begin inside a string; None if that is unknown."""
     inside: set[int] = set()
     opened: list[int] = []
     try:
@@ -281,4 +309,4 @@ def _indent(lines: list[str]) -> list[str] | None:
                 inside.update(range(start + 1, token.end[0] + 1))
     except (tokenize.TokenError, SyntaxError, IndexError):
         return None
-    return [line if number in inside or not line else f" {line}" for number, line in enumerate(lines, 1)]
+    return inside
