@@ -22,11 +22,14 @@ MAX_NAMES_SHOWN = 5  # file names in one note
 MAX_COMPARED_CHARS = 1 << 18  # of files in which the same answer is looked for
 # how systems and browsers name a copy: softmax (copy), softmax - Kopie, softmax(1), Copy of softmax
 _WORD = r"(?:cop(?:y|ie|ia)|kopie)"
-_COPY = re.compile(
-    rf"^{_WORD} (?:of|von|d[ei]) "
-    rf"|(?<![ _-])[ _-]*(?:\((?:\d{{1,3}}|{_WORD}(?: \d{{1,3}})?)\)|\b{_WORD}(?:[ (]*\d{{1,3}}\)?)?|-\d{{1,2}})$"
-    r"|[ _-](?:final|fixed|new|v\d{1,2})$"
+_COPIED = (
+    rf"^{_WORD}[ _-](?:of|von|d[ei])[ _-]"
+    rf"|(?<![ _-])[ _-]*(?:\((?:\d{{1,3}}|{_WORD}(?: \d{{1,3}})?)\)|(?<![^\W_]){_WORD}(?:[ (]*\d{{1,3}}\)?)?)$"
 )
+_COPY = re.compile(rf"{_COPIED}|(?<![ _-])[ _-]*-\d{{1,2}}$|[ _-](?:final|fixed|new|v\d{{1,2}})$")
+# beside the file that it is of, what nobody worked on any more
+_KEPT = re.compile(rf"{_COPIED}|^(?:old|backup)[ _-]|[ _-](?:old|bak|backup)$")
+_TEST = re.compile(r"(?:^|_)tests?(?:_|$)|^reference(?:_|$)")
 
 
 class Match(NamedTuple):
@@ -291,8 +294,10 @@ class LessonMatcher:
         self, lesson: Lesson, paths: list[str], empty: Sequence[str], similar: Sequence[str] = ()
     ) -> tuple[str, str]:
         """Take the path of the best rank. Several of it are no answer, unless all have the same for the lesson."""
-        ranked = sorted(paths, key=lambda path: (self._rank(lesson, path), path))
-        best = [path for path in ranked if self._rank(lesson, path) == self._rank(lesson, ranked[0])]
+        stems = set(map(_stem, paths))
+        ranks = {path: (*self._rank(lesson, path), _is_kept_copy(path, stems)) for path in paths}
+        ranked = sorted(paths, key=lambda path: (ranks[path], path))
+        best = [path for path in ranked if ranks[path] == ranks[ranked[0]]]
         if len({self.sources[path] for path in best}) > 1 and self._differ(lesson, best):
             return "", f"{lesson.name}: several files could be meant ({', '.join(best[:MAX_NAMES_SHOWN])}){UNDECIDED}"
         others = [*(self._say_empty(lesson, path) for path in empty), *ranked[1:], *similar][:MAX_NAMES_SHOWN]
@@ -306,11 +311,11 @@ class LessonMatcher:
         used = [{name: number for name, number in self._used_in(path).items() if name in wanted} for path in paths]
         return not used[0] or any(one != used[0] for one in used)
 
-    def _rank(self, lesson: Lesson, path: str) -> tuple[int, int]:
+    def _rank(self, lesson: Lesson, path: str) -> tuple[bool, int]:
+        """Return what sorts a file that tests others behind these, and each by its folder."""
         parts = PurePosixPath(path.removeprefix(self.base)).parts
-        if len(parts) == 2 and parts[0] == lesson.track:
-            return 0, 0
-        return (1, 0) if len(parts) == 1 else (2, len(parts))
+        is_test = _TEST.search(_stem(path)) is not None
+        return is_test, 0 if len(parts) == 2 and parts[0] == lesson.track else len(parts)
 
     def _find_defining(self, lesson: Lesson) -> list[str]:
         if self.only_lesson and len(self.sources) == 1:
@@ -328,6 +333,12 @@ def _bare(path: str) -> str:
 def _stem(path: str) -> str:
     """Return a file's name as lessons are named: `core/Multi-Head.py` is multi_head."""
     return _bare(path).replace("-", "_").replace(" ", "_")
+
+
+def _is_kept_copy(path: str, stems: Set[str]) -> bool:
+    """Return whether a file is called as a copy of another is, or as an old state of it."""
+    bare = _KEPT.sub("", _bare(path))
+    return bare != _bare(path) and _stem(bare) in stems
 
 
 def has_name_of(path: str, names: Set[str]) -> bool:

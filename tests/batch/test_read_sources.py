@@ -220,11 +220,15 @@ def test_a_file_that_is_for_no_lesson_is_named_where_one_is_missing(tmp_path: Pa
         "ann/argmax_2d.py": f"import helper\n{ANSWERS['argmax_2d']}",
         "ann/helper.py": "x = 1\n",
         "ann/average.py": mine,
+        "cy/one.py": RIGHT,
+        "cy/1.py": SUMS,
+        "cy/argmax_2d.py": ANSWERS["argmax_2d"],
     }
     records, _ = grade(tmp_path, {**files, "bob/argmax_2d.py": ANSWERS["argmax_2d"], "bob/moving_average.py": RIGHT})
 
     assert "For no lesson, by its name or the functions that it defines: average.py." in records["ann"]["notes"]
     assert records["bob"]["notes"] == []
+    assert records["cy"]["notes"] == []  # "several files could be meant" names both
 
 
 def test_junk_in_linked_files_pushes_no_function_out(tmp_path: Path) -> None:

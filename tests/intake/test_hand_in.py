@@ -644,6 +644,32 @@ def test_only_a_module_that_is_imported_is_no_second_answer(course, text, others
     assert path == "moving_average.py" and sum(name in note.split("; ")[-1] for name in others) == told
 
 
+@pytest.mark.parametrize("taken, left", [
+    ("hw1.ipynb", "hw1-Copy1.ipynb"), ("hw1.ipynb", "Copy of hw1.ipynb"), ("Hw1.py", "copy_of_hw1.ipynb"),
+    ("hw1.py", "hw1 (1).py"), ("hw1.py", "hw1_copy.py"), ("homework.py", "homework_old.py"), ("hw1.py", "Old hw1.py"),
+    ("hw1.ipynb", "hw1_backup.ipynb"), ("homework.py", "reference.py"), ("homework.py", "test_homework.py"),
+    ("work.ipynb", "tests.py"), ("src/hw1.py", "test_hw1.py"), ("Latest.py", "a test.py"),
+])  # fmt: skip
+def test_a_copy_and_a_test_rank_below_what_they_are_of(course, taken, left):
+    """They have another function of the same name, and are told of."""
+    sources = {left: SUMS.replace("return", "return 2 *"), taken: SUMS}
+
+    assert LessonMatcher(course, sources).match(course.lessons["moving_average"]) == (
+        taken, f"{taken} was judged; {left} was not.",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("first, second", [
+    ("hw1.py", "hw1_final.py"), ("hw-2.py", "hw.py"), ("a.py", "b-Copy1.py"), ("a_old.py", "b_old.py"),
+])  # fmt: skip
+def test_what_may_be_newer_is_undecided(course, first, second):
+    """So are two copies of files that are not there."""
+    sources = {first: SUMS.replace("return", "return 2 *"), second: SUMS}
+    path, note = LessonMatcher(course, sources).match(course.lessons["moving_average"])
+
+    assert not path and f"several files could be meant ({first}, {second})" in note
+
+
 def test_equal_files_are_no_contradiction(course):
     """Two copies of one file are one answer, and the reader is told."""
     sources = dict.fromkeys(["a/moving_average.py", "b/moving_average.py"], SUMS)

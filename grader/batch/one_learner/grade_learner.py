@@ -190,7 +190,8 @@ class LearnerGrader:
         if unread := explain_unread(hand_in.unread, lacking):
             hand_in.note(unread)
         names = self.judge.course.lessons.keys() | aliases(self.judge.course)
-        if lacking and taken and (unused := explain_unused(sources, taken, names)):
+        told = " ".join(one.note for found in matches.values() for one in found)
+        if lacking and taken and (unused := explain_unused(sources, taken, names, told)):
             hand_in.note(unused)
 
     def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str], hand_in: HandIn) -> dict[str, Any]:
