@@ -1,28 +1,44 @@
 """Python source as tokens, without what is easily changed: layout, comments, docstrings and imports.
 
-Names that the author chose are marked: all but those of libraries, keyword arguments and the exercise. Nothing is run,
-and any text can be read.
+Names that the author chose are marked: all but those of libraries, keyword arguments and the exercise. What stands in
+the braces of an f-string is read as a statement below it. Nothing is run, and any text can be read.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import io
 import keyword
 import re
 import tokenize
+import unicodedata
+import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 MAX_CHARACTERS = 250_000  # of one file, as many as are graded; the rest is ignored
 MAX_TOKENS = 1 << 16  # and what comes after so many: comments are none, and push nothing out
+MAX_EXPRESSIONS = 1 << 12  # in f-strings; an exercise has a few dozen
+MAX_FSTRING = 1 << 12  # characters of one: Python parses it in time that grows with their square
 MIN_WORDS = 3  # of a comment; a shorter one says nothing about its author
 MAX_REMARK_LENGTH = 80  # characters
 
-_FIXED = frozenset({*keyword.kwlist, *dir(builtins), "self"})
+_FIXED = frozenset({*dir(builtins), "self"})
 _LAYOUT = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING})
 _ODD_SIGN = re.compile(r"[^\x00-\x7f\w]")
 _SIGNS = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
+_FSTRING = re.compile(r"(?i)r?[ft]r?['\"]")
+_BRACES = (
+    ast.FormattedValue,
+    getattr(ast, "Interpolation", ast.FormattedValue),
+)  # from Python 3.14 on t-strings have some
+# from Python 3.12 on an f-string is many tokens
+_OPENS, _CLOSES = (
+    frozenset(kind for kind, name in tokenize.tok_name.items() if name.endswith(end))
+    for end in ("STRING_START", "STRING_END")
+)
 
 Statement = list[tokenize.TokenInfo]
 
@@ -31,14 +47,15 @@ Statement = list[tokenize.TokenInfo]
 class TokenList:
     """The tokens of files: text, whether the author chose that name, and line (from 1).
 
-    `remarks` are comments, docstrings and strings of several words, in lower case. `above` are the lines of the files
-    before the one that is read.
+    `remarks` are comments, docstrings and strings of several words, in lower case. `unread` says what else there is.
+    `above` are the lines of the files before the one that is read.
     """
 
     words: list[str] = field(default_factory=list)
     chosen: list[bool] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     remarks: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
     above: int = 0
 
     @property
@@ -62,8 +79,9 @@ class TokenList:
 def read_tokens(source: str, prescribed: Collection[str] = (), before: TokenList | None = None) -> TokenList:
     """Read a source up to its end, or to where Python's tokenizer gives up; add to what was read *before*, if any."""
     tokens = TokenList() if before is None else before
-    for statement in _statements(_ODD_SIGN.sub(_plain_sign, source[:MAX_CHARACTERS]), tokens):
+    for statement in _all_statements(_ODD_SIGN.sub(_plain_sign, source[:MAX_CHARACTERS]), tokens):
         if len(tokens.words) + len(statement) > MAX_TOKENS:
+            tokens.unread.add(f"what follows its first {MAX_TOKENS:,} words and signs")
             continue
         first = statement[0]
         if len(statement) == 1 and first.type == tokenize.STRING:
@@ -81,11 +99,26 @@ def _plain_sign(found: re.Match[str]) -> str:
     return "_" if f"_{found[0]}".isidentifier() or found[0] == "\ufffd" else found[0]
 
 
+def _all_statements(source: str, tokens: TokenList) -> Iterator[Statement]:
+    """Yield the tokens of each statement, and below it those of what is in the braces of its f-strings."""
+    left = MAX_EXPRESSIONS
+    for statement in _statements(source, tokens):
+        yield _without_walrus(statement)
+        for string in filter(_is_fstring, statement):
+            if left > 0 and len(string.string) <= MAX_FSTRING:
+                found = _expressions_in(string.string, left)
+                left -= 1 + len(found)
+                for inner in _statements("\n".join(found), tokens):
+                    yield _without_walrus([token._replace(start=string.start) for token in inner])
+            if left <= 0 or len(string.string) > MAX_FSTRING:
+                tokens.unread.add("what is in the braces of some f-strings")
+
+
 def _statements(source: str, tokens: TokenList) -> Iterator[Statement]:
     """Yield the tokens of each statement; line ends and semicolons separate them."""
     statement: Statement = []
     try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        for token in _with_whole_strings(source):
             if token.type == tokenize.COMMENT:
                 tokens.remark(token.string)
             elif token.type == tokenize.NEWLINE or token.string == ";":
@@ -96,10 +129,55 @@ def _statements(source: str, tokens: TokenList) -> Iterator[Statement]:
                 break  # Python 3.11 would go on sign by sign, and look from each to the end of the line
             elif token.type not in _LAYOUT:
                 statement.append(token)
-    except (tokenize.TokenError, SyntaxError, ValueError):  # an open bracket, for example: what came before counts
+    except (
+        tokenize.TokenError,
+        SyntaxError,
+        ValueError,
+        IndexError,
+    ):  # an open bracket, for example: what came before counts
         pass
     if statement:
         yield statement
+
+
+def _with_whole_strings(source: str) -> Iterator[tokenize.TokenInfo]:
+    """Yield the tokens of a source with each f-string as one, as Python 3.11 has it. Raises what `tokenize` does."""
+    opened: Statement = []
+    lines = source.split("\n")
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in _OPENS:
+            opened.append(token)
+        elif token.type in _CLOSES:
+            if (first := opened.pop()) and not opened:
+                own = lines[first.start[0] - 1 : token.end[0]]
+                text = "\n".join([*own[:-1], own[-1][: token.end[1]]])[first.start[1] :]
+                yield token._replace(type=tokenize.STRING, string=text, start=first.start)
+        elif not opened:
+            yield token
+
+
+def _is_fstring(token: tokenize.TokenInfo) -> bool:
+    """Return True for an f-string with braces in it."""
+    return token.type == tokenize.STRING and bool(_FSTRING.match(token.string)) and "{" in token.string
+
+
+def _expressions_in(fstring: str, most: int) -> list[str]:
+    """Return what is in the braces of an f-string, and of those within; nothing if that is no Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nodes = ast.walk(ast.parse(fstring, mode="eval"))
+        values = (node.value for node in nodes if isinstance(node, _BRACES))
+        return [ast.unparse(value) for value in islice(values, most)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _without_walrus(statement: Statement) -> Statement:
+    """Return `(a := b)` as `a = b`."""
+    if len(statement) < 5 or [statement[place].string for place in (0, 2, -1)] != ["(", ":=", ")"]:
+        return statement
+    return [statement[1], statement[2]._replace(string="="), *statement[3:-1]]
 
 
 def _read_statement(statement: Statement, prescribed: Collection[str], tokens: TokenList) -> None:
@@ -108,12 +186,15 @@ def _read_statement(statement: Statement, prescribed: Collection[str], tokens: T
     following = [*(token.string for token in statement[1:]), ""]
     for (kind, word, (line, _), _, _), after in zip(statement, following, strict=True):
         if kind == tokenize.NAME:
-            own = word not in _FIXED and word not in prescribed
+            name = word if word.isascii() else unicodedata.normalize("NFKC", word)  # as Python reads it
+            own = not (keyword.iskeyword(word) or name in _FIXED or name in prescribed)
             if own and (after == "=" and depth > 0 and not names_parameters):
                 own = False  # a keyword argument
             elif own and tokens.words[-1:] == ["."]:
                 own = tokens.words[-2:] == ["self", "."]
-            tokens.add(word, line, own=own)
+            if name in ("exec", "eval") and after in ("(", "") and tokens.words[-1:] not in (["."], ["def"]):
+                tokens.unread.add(f"what `{name}` runs")
+            tokens.add(name, line, own=own)
         elif kind == tokenize.STRING:
             tokens.remark(word)
             tokens.add('""', line)

@@ -39,7 +39,13 @@ class Printed(TypedDict):
     remarks: list[str]
 
 
-def fingerprint(lesson: Lesson, *sources: str) -> Printed:
+class Fingerprint(Printed):
+    """The same with what was not read of the file, in words."""
+
+    unread: list[str]
+
+
+def fingerprint(lesson: Lesson, *sources: str) -> Fingerprint:
     """Return what `compare_lessons` needs of a learner's file, and of those that belong to it.
 
     Lines are counted on from one to the next, of which each but the last has to end with a newline.
@@ -53,6 +59,7 @@ def fingerprint(lesson: Lesson, *sources: str) -> Printed:
         "text": zlib.crc32(" ".join(tokens.words).encode("utf-8", "replace")),
         "names": sorted({name[:MAX_NAME_LENGTH] for name in tokens.names})[:MAX_NAMES],
         "remarks": sorted(tokens.remarks)[:MAX_NAMES],
+        "unread": sorted(tokens.unread),
     }
 
 

@@ -243,9 +243,10 @@ def test_junk_in_linked_files_pushes_no_function_out(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
-    """A file with something in it of which no token is read, unlike an empty one."""
+    """A file with something in it of which no token is read, unlike an empty one, and code in a text that is run."""
     hand_ins = {"ann/moving_average.py": "# to be done, as soon as I can\n", "bob/moving_average.py": "\n"}
+    hand_ins["dan/moving_average.py"] = f"{RIGHT}exec('a = 1')\n"
     records, _ = grade(tmp_path, {**hand_ins, "cy/moving_average.py": RIGHT})
 
     told = {name for name, one in records.items() if "was not compared with others'" in " ".join(one["notes"])}
-    assert told == {"ann"}
+    assert told == {"ann", "dan"}

@@ -43,7 +43,7 @@ from grader.similarity.course_corpus import CourseCorpus, read_corpus
 from grader.similarity.evidence import Evidence, compare
 from grader.similarity.overlap import find_overlap
 from grader.similarity.solution import Solution, make_solution
-from grader.similarity.tokens import TokenList
+from grader.similarity.tokens import TokenList, read_tokens
 from grader.similarity.winnowing import RUN_LENGTH, WINDOW, unpack_prints, winnow
 
 LESSONS = [lesson.name for lesson in course().required_lessons]
@@ -521,6 +521,40 @@ def test_any_text_has_a_fingerprint(text: str) -> None:
     made_of_it = fingerprint(course().lessons["softmax"], text)
 
     assert json.loads(json.dumps(made_of_it)) == made_of_it
+
+
+@pytest.mark.parametrize("disguise", [
+    lambda text: text.replace("torch.exp", "torch.𝐞𝐱𝐩").replace("shape", "ｓｈａｐｅ"),
+    lambda text: re.sub(r"^( +)(\w+) = (.+)$", r'\1f"{(\2 := \3)}"', text, flags=re.M),
+    lambda text: re.sub(r"^( +)(\w+) = (.+)$", r"\1(\2 := \3)", text, flags=re.M),
+], ids=["letters", "f-strings", "walrus"])  # fmt: skip
+def test_another_spelling_of_the_same_code_has_its_prints(disguise: Callable[[str], str]) -> None:
+    """Python reads letters of mathematics as plain ones, and runs what stands in the braces of an f-string."""
+    source = "def softmax(x):\n    top = x.max()\n    part = torch.exp(x - top)\n    return part / part.sum(x.shape)\n"
+
+    assert disguise(source) != source
+    for part in ("prints", "text", "names"):
+        assert printed("softmax", disguise(source))[part] == printed("softmax", source)[part]
+
+
+def test_an_f_string_is_read_alike_by_every_python() -> None:
+    """It is one token, and many from Python 3.12 on; what is in its braces comes behind the statement."""
+    text = 'print(f\'is {a!r:>{width}} {{no}} {f"{b}"}\', x)\ny = f"""\n{c[0]}"""\n'
+    expected = 'print ( "" , x ) ; a ; width ; b ; y = "" ; c [ 0 ] ;'
+
+    assert read_tokens(text).words == expected.split()
+
+
+@pytest.mark.parametrize("source, unread", [
+    ("a = 0\n" * 17_000, ["what follows its first 65,536 words and signs"]),
+    ("exec('a = 1')\nrun = eval\n", ["what `eval` runs", "what `exec` runs"]),
+    ("f'{a}'\n" * 5_000, ["what is in the braces of some f-strings"]),
+    (f"f'{'{a}' * 5_000}'\n", ["what is in the braces of some f-strings"]),
+    ("model.eval()\ndef eval(x):\n    return f'{x}'\n", []),
+])  # fmt: skip
+def test_what_is_not_read_is_named(source: str, unread: list[str]) -> None:
+    """A copy may stand there; a model that is put into its mode for answers runs no text."""
+    assert printed("causal_mask", source)["unread"] == unread
 
 
 @pytest.mark.parametrize("line", ["S = '" + "\\'" * 32_000, "x = 1" + " " * 65_000 + "$"], ids=["quotes", "blanks"])

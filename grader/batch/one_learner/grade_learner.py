@@ -209,6 +209,8 @@ class LearnerGrader:
                 kept[lesson.name] = keep_code(lesson, match.path, text, linked, pictures, len(self.lessons))
                 if text.strip() and not has_code(kept[lesson.name]):
                     hand_in.note(f"{match.path} was not compared with others': no code can be read in it.")
+                for what in kept[lesson.name]["unread"]:
+                    hand_in.note(f"{match.path}: {what} was not compared with others'.")
         return kept
 
     def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:
