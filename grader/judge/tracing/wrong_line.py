@@ -163,8 +163,13 @@ class LineFinder:
         return False
 
     def _is_of_a_layer(self, index: int) -> bool:
-        """Return True for what a layer made elsewhere gives, which may be to blame."""
+        """Return True for what a layer made elsewhere gives, which may be to blame if it is right nowhere else."""
         steps, place = self.trace.steps, self.trace.steps[index].place
+        calls = (
+            other for other, step in enumerate(steps) if (step.place.kind, step.place.name) == ("Call", place.name)
+        )
+        if any(other != index and self.matcher.equal(other) for other in calls):
+            return False
         layers = [step for step in steps[:index] if step.place.kind == "Name" and isinstance(step.value, Opaque)]
         owners = [steps[other] for other in steps[index].made_from if steps[other].place.parent == steps[index].number]
         is_own = any(owner.place.name == "self" for owner in owners)
