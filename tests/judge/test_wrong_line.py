@@ -642,12 +642,17 @@ class LearnedPositionalEmbedding(nn.Module):
             "learning_rate",
             SINE_FOR_COSINE,
         ),  # with 10, 30 steps `step` in place of `step - warmup` shifts it by a quarter
-        ("learned_positions", ROWS_FROM_ONE),  # to roll 9 rows by 9 is to leave them
     ],
 )
 def test_a_number_that_mends_the_watched_call_alone_is_not_told(launcher: Launcher, lesson: str, source: str) -> None:
     """2.1 in place of infinity answers one question right, and is no mend of the line."""
     assert judge_source(launcher, lesson, source).lines == ()
+
+
+def test_behind_such_a_number_the_line_is_looked_for(launcher: Launcher) -> None:
+    """To roll 9 rows by 9 is to leave them: what is told is the value of the reference that belongs there."""
+    (line,) = judge_source(launcher, "learned_positions", ROWS_FROM_ONE).lines
+    assert line.line == 13 and "with the right value in place of `self.weight.roll(-1, 0)`" in line.says
 
 
 OWN_SOFTMAX_UNSCALED = """import torch

@@ -29,6 +29,7 @@ from grader.worker.wire import Opaque
 CALL_KEYS = ("target", "method", "attribute", "args", "kwargs")  # what says which call it is
 MAX_ARGUMENT_BYTES = 64 << 10
 NEAR = 2e-3  # is allowed where two forms of a formula are right
+MAX_CHANCES = 2  # numbers that mend one call alone, behind which a line is looked for
 MAX_CHECKS = 3  # that failed, on which the line is looked for
 MAX_VALUES = 120  # of the reference
 MAX_WATCHED = 32  # calls beside the one on which a number was found
@@ -158,9 +159,13 @@ def find_wrong_line(
         right = reference.values(call.right)
         finder = LineFinder(module.subject, call.request, call.trace, right)
         found = finder.find()
-        if found and found.expected and is_number(found.expected.value):
-            found = _with_meaning(found, call, module, reference, checks, source)
-            finder.is_uncertain = True
+        while found and found.expected and is_number(found.expected.value):
+            known = _with_meaning(found, call, module, reference, checks, source)
+            if known or len(finder.by_chance) >= MAX_CHANCES:
+                found, finder.is_uncertain = known, True
+                break
+            finder.by_chance.add(found.index)
+            found = finder.find()
         if found and call.trace.steps[found.index].place.function in right_elsewhere:
             found, finder.is_uncertain = finder.outside(found), True
         if found or finder.is_uncertain:

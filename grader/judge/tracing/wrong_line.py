@@ -60,6 +60,7 @@ class LineFinder:
             if step.made in trace.changed and step.place.kind == "Call" and step.place.parent < 0
         }
         self.answer = Answer(trace.returned, self.expected)
+        self.by_chance: set[int] = set()  # steps in whose place a number mends this call alone
         self.is_uncertain = False  # something mends the answer, and more than one line may be to blame
         tested = {number for step in trace.steps for number in step.place.tests}
         tests = [index for index, step in enumerate(trace.steps) if step.number in tested and is_number(step.value)]
@@ -67,16 +68,14 @@ class LineFinder:
         self.matcher = Matcher(trace, right)
 
     def find(self) -> WrongStep | None:
-        """Return the step where right ends; None where that is not certain.
-
-        Where nothing mends all of an answer, each of its wrong entries is looked at alone.
-        """
-        found = self._find()
-        for entry in self.answer.wrong:
-            if found or self.is_uncertain:
-                break
+        """Return the step where right ends, in all of an answer or else in an entry; None where that is not certain."""
+        found, doubts = self._find(), self.is_uncertain
+        for entry in [] if found or doubts else self.answer.wrong:
             self.answer.entry = entry
-            found = self._find()
+            if found := self._find():
+                break
+            doubts |= self.is_uncertain
+        self.is_uncertain |= doubts
         return found and replace(found, mends=self.answer.words)
 
     def _find(self) -> WrongStep | None:
@@ -183,7 +182,8 @@ class LineFinder:
         If that step is right as far as it goes, something is missing, or is done in a wrong way later.
         """
         trials = list(itertools.islice(self._trials(), MAX_TRIALS))
-        mending = (trial for trial in self._mending(trials) if not self.matcher.is_made_later(trial.index, trial.right))
+        tried = [trial for trial in trials if trial.index not in self.by_chance]
+        mending = (trial for trial in self._mending(tried) if not self.matcher.is_made_later(trial.index, trial.right))
         first = next(mending, None)
         if first is None or not self._is_right(first):
             self.is_uncertain = first is not None and self._is_in_another_order(first, trials)
