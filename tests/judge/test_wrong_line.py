@@ -121,6 +121,41 @@ def test_where_no_line_mends_all_entries_one_entry_is_looked_at(launcher: Launch
     assert line.line == 10 and "`ds @ k` should be the reference's `dq`, but is 2 times it." in line.says
 
 
+BY_LOGARITHMS = """import math
+import torch
+
+
+def sinusoidal_positional_encoding(seq_len, d_model):
+    log_base = math.log(10000.0)
+    even = torch.arange(0, d_model, step=2, dtype=torch.float32)
+    rates = torch.exp(log_base * even / d_model)
+    angles = torch.arange(seq_len, dtype=torch.float32)[:, None] * rates
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)
+"""
+
+
+def test_a_number_of_another_way_of_writing_it_is_not_blamed(launcher: Launcher) -> None:
+    """The reference has no log(10000), which is right all the same: the line that misses its minus is named."""
+    (line,) = judge_source(launcher, "positional_encoding", BY_LOGARITHMS).lines
+    assert line.line == 8 and "(the reference's `rates`)" in line.says
+
+
+def test_a_variable_that_is_off_by_a_factor_too_keeps_the_line_from_being_named(launcher: Launcher) -> None:
+    """What is wrong stands where the step was made, of which the reference has another form."""
+    late = ADAMW.replace("b1**t", "b1**(t + 1)").replace("b2**t", "b2**(t + 1)")
+    late = late.replace("step = m_hat / torch.sqrt(v_hat + eps)", "step = m_hat / (torch.sqrt(v_hat) + eps)")
+    late = late.replace("lr * (weight_decay * param + step)", "lr * weight_decay * param - lr * step")
+    assert judge_source(launcher, "adamw", late).lines == ()
+
+
+def test_what_keeps_a_raise_of_ones_own_from_running_is_not_told(launcher: Launcher) -> None:
+    """With -1 in place of the length no text is too long, and nothing is right."""
+    source = (ROOT / "solutions/text/learned_positions.py").read_text()
+    assert source.count(" > ") == 1
+    result = judge_source(launcher, "learned_positions", source.replace(" > ", " >= "))
+    assert result.score < 10.0 and result.lines == ()
+
+
 LOSS_AFTER_THE_STEP = """import torch
 from torch.nn import functional as F
 

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.judge.tracing.matching import Matcher, Right
 from grader.judge.tracing.trace import Step, is_number
 from grader.judge.values.compare import is_array, is_tensor, same, to_numpy
 from grader.worker.watch.watched_source import AFTER
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Values to put in the place of a step in each pass.
+
+    Attributes:
+        index: The first pass that they change.
+        is_sure: What was before is right as far as it goes, so what goes wrong is here.
+    """
+
+    index: int
+    right: Right
+    values: list[Any]
+    is_sure: bool = False
 
 
 def find_replacements(matcher: Matcher, passes: Sequence[int]) -> Iterator[tuple[Right, list[Any]]]:

@@ -11,14 +11,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.tracing.answer import Answer
 from grader.judge.tracing.matching import Match, Matcher, Right, WrongStep, is_equal, is_lost
 from grader.judge.tracing.relations import EQUAL, OPPOSITE, SLICES, relate
-from grader.judge.tracing.replacements import find_replacements
+from grader.judge.tracing.replacements import Trial, find_replacements
 from grader.judge.tracing.trace import Request, Step, Trace, exchange, is_number
 from grader.judge.values.compare import is_array, same
 from grader.worker.watch.watched_source import AFTER, RETURN, WHOLE
@@ -30,21 +30,6 @@ MAX_PASSES = 64
 MAX_BEGINS = 8  # passes that are tried as the first that goes wrong
 MAX_ANSWER_BYTES = 256 << 10  # of the answers to some trials together
 MAX_SECONDS = 2.0  # of looking for what mends one call: far more than it takes, so that a verdict is the same each time
-
-
-@dataclass(frozen=True)
-class Trial:
-    """Values to put in the place of a step in each pass.
-
-    Attributes:
-        index: The first pass that they change.
-        is_sure: What was before is right as far as it goes, so what goes wrong is here.
-    """
-
-    index: int
-    right: Right
-    values: list[Any]
-    is_sure: bool = False
 
 
 class LineFinder:
@@ -124,7 +109,14 @@ class LineFinder:
         match = self.matcher.match(index)
         if match and match.relation == OPPOSITE and RETURN not in self.trace.steps[index].place.names:
             return None  # it may be meant to be turned round later
-        elsewhere = [other for other in sorted(doubtful) if self._line(other) != self._line(index)]
+        if match and self._has_factor_of(index, match.right):
+            return None
+        # a number that mends nothing may belong to another way of writing what is right
+        elsewhere = [
+            other
+            for other in sorted(doubtful)
+            if self._line(other) != self._line(index) and type(self.trace.steps[other].value) is not float
+        ]
         arrays = [other for other in elsewhere if not is_number(self.trace.steps[other].value)]
         counts = self._counted | {other for other in elsewhere if type(self.trace.steps[other].value) is int}
         if len({self._line(other) for other in elsewhere}) > 1 or len(arrays) > 1 or counts & {*elsewhere}:
@@ -133,6 +125,13 @@ class LineFinder:
         if arrays and (self.trace.steps[index].place.tests or (shapes[0] and shapes[0] == shapes[1])):
             return None  # there it may be made in another way, or go wrong as well
         return [*elsewhere, index][0]
+
+    def _has_factor_of(self, index: int, right: Right) -> bool:
+        """Return True if a step is made of a variable that is off by a factor, too: which is wrong is not known."""
+        names = (other for other in self.trace.steps[index].made_from if self.trace.steps[other].place.kind == "Name")
+        return any(
+            match and match.right is right and "times it" in match.relation for match in map(self.matcher.match, names)
+        )
 
     def _first_that_matters(self, trial: Trial, passes: Sequence[int]) -> int:
         """Return the first pass from which on the value has to be another: before it the rest may be done later."""
