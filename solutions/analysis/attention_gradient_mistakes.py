@@ -44,6 +44,10 @@ mistake("tt-dq-dk-exchanged", "The gradient of a key has the key as factor, and 
         two_keys="dk1, dk2 = ds1 * k1, ds2 * k2")
 mistake("tt-dv-exchanged", "The gradients of the two values have changed places.", "v1 comes into out with the "
         "weight a.", two_values="dv1, dv2 = g * (1 - a), g * a")
+mistake("tt-dv-one-weight", "The gradient of v2 has the weight of v1.", "v2 comes into out with 1 − a: dv2 = g · "
+        "(1 − a).", two_values="dv1, dv2 = g * a, g * a")
+mistake("tt-dv-one-weight", "The gradient of v1 has the weight of v2.", "v1 comes into out with a: dv1 = g · a.",
+        coding="of v2", two_values="dv1, dv2 = g * (1 - a), g * (1 - a)")
 mistake("tt-dv-whole", "Each value gets the whole of g.", "v1 comes into out with the weight a: dv1 = g · a.",
         two_values="dv1, dv2 = g, g")
 mistake("tt-sign", "The gradients of q and of the keys have the wrong sign.", "A larger a moves out towards v1: "

@@ -119,6 +119,8 @@ alone("lp-no-check", "A text that is too long ends in a RuntimeError, as torch's
       too_long="False")
 alone("lp-no-check", "A text that is too long raises IndexError.", TOO_LONG, coding="index", too_long="False",
         place="x + self.pos.weight[torch.arange(length)]")
+mistake("lp-no-check", "A text that is too long raises IndexError.", TOO_LONG, coding="looked up", too_long="False",
+        place="x + self.pos(torch.arange(length, device=x.device))")
 mistake("lp-no-check", "A text that is too long raises AssertionError: `assert` is no error for a caller.", TOO_LONG,
         coding="assert", too_long="length > longest and (_ for _ in ()).throw(AssertionError())")
 mistake("lp-cut-off", "A text that is too long is silently cut off at its beginning.", TOO_LONG, coding="the end kept",

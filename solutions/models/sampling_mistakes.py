@@ -122,6 +122,9 @@ mistake("gn-no-renormalise", f"{LEFT}, after top_k.", coding="top_k",
         normalise="torch.softmax(logits / temperature, dim=-1).where(scaled > -torch.inf, 0)")
 mistake("gn-no-renormalise", f"{LEFT}, after top_k and after top_p.", coding="both", renormalise="probs",
         normalise="torch.softmax(logits / temperature, dim=-1).where(scaled > -torch.inf, 0)")
+mistake("gn-no-renormalise", f"{LEFT}, after top_k.", coding="top_k, unless top_p is given",
+        normalise="torch.softmax(logits / temperature, dim=-1).where(scaled > -torch.inf, 0)",
+        sort="ranked, order = (probs / probs.sum(dim=-1, keepdim=True)).sort(dim=-1, descending=True)")
 mistake("gn-softmax-twice", "After top_p you take the softmax of probabilities: removed tokens come back with exp(0) = "
         "1.",
         "Divide by the sum of what is kept.", renormalise="torch.softmax(probs, dim=-1)")

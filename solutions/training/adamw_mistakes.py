@@ -32,6 +32,11 @@ mistake("aw-moments-of-param", "The means are those of the parameter, and not of
 mistake("aw-shares-swapped", "The shares in the mean have changed places: 1 − β of the old mean and β of the gradient.",
         "Keep β of the old mean, and add 1 − β of the new.", first="(1 - beta1) * m + beta1 * grad",
         second="(1 - beta2) * v + beta2 * grad.square()")
+mistake("aw-shares-swapped", "The shares in m have changed places: 1 − β1 of the old mean and β1 of the gradient.",
+        "Keep β1 of the old mean, and add 1 − β1 of the new.", coding="m alone", first="(1 - beta1) * m + beta1 * grad")
+mistake("aw-shares-swapped", "The shares in v have changed places: 1 − β2 of the old mean and β2 of the square.",
+        "Keep β2 of the old mean, and add 1 − β2 of the new.", coding="v alone",
+        second="(1 - beta2) * v + beta2 * grad.square()")
 mistake("aw-not-weighed", "The new gradient is added whole, without its share 1 − β: the mean becomes a sum, about ten "
         "times too large.", "Multiply the gradient by 1 − β1.", first="beta1 * m + grad")
 mistake("aw-square-of-mean", "v is the mean of m², not of the gradient's square: noise that cancels in m is missed.",

@@ -63,6 +63,8 @@ mistake("ce-log-of-softmax", "You take the logarithm of softmax: where a probabi
         "0, and the loss is inf in place of 200.",
         "Take log_softmax, or logits − logsumexp: no probability is made, so none can vanish.",
         normalise="logits.softmax(-1).log()")
+mistake("ce-log-of-softmax", coding="no term of smoothing without it", normalise="logits.softmax(-1).log()",
+        blend="(1 - label_smoothing) * right + (label_smoothing * spread if label_smoothing else 0.0)")
 BOUNDED = ("You add a tiny number to the probabilities before the logarithm, or clamp them: no loss can be larger than "
            "the logarithm of that number, however wrong the prediction is.")
 for tiny in ("1e-8", "1e-5", "1e-6", "1e-7", "1e-9", "1e-10"):  # smaller ones change no other answer
