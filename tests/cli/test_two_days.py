@@ -71,11 +71,11 @@ class Instructor:
         (place / "hw.toml").write_text(ASSIGNMENT)
         write(place, {"config/selfattend/trusted-courses": f"{place / 'course'}\n"})
 
-    def types(self, *words: object) -> str:
+    def types(self, *words: object, code: int = 0) -> str:
         """What a `grader` command says, on one line."""
         environment = {**os.environ, "COLUMNS": "300", "NO_COLOR": "1", "XDG_CONFIG_HOME": str(self.place / "config")}
         done = run_command("grader", *words, cwd=self.place, env=environment, timeout=SECONDS)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == code, done.stderr
         return " ".join((done.stderr + done.stdout).split())
 
     def runs(self, submissions: str, *options: str) -> str:
@@ -124,6 +124,8 @@ def test_from_canvas_to_canvas_twice(instructor):
     assert "could not be read" in instructor.returns()["1003"]
 
     words = ("--lesson", "argmax_2d", "--score", 10, "--say", "Handed in by mail.", "--by", "Kim")
+    refused = instructor.types("override", "results", 1004, *words, code=2)
+    assert '"1004" is on the roster and handed nothing in' in refused and "give the grade at the platform" in refused
     assert "in place of the program's no score" in instructor.types("override", "results", 1005, *words)
 
     said = instructor.runs("day2.zip", "--resume")

@@ -131,6 +131,11 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
         hand_in = hand_in[1:]
     state = opened.states.get(hand_in)
     if state is None or not state.listed:
+        if any(one["id"] == hand_in for one in opened.facts["found"]["missing"]):
+            what = (
+                f'"{shorten(hand_in)}" is on the roster and handed nothing in, so there is nothing to give a score for'
+            )
+            raise UsageError(what, where=where, next_step="give the grade at the platform, or in the exported file")
         what = f'there is no hand-in "{shorten(hand_in)}"{_guess(opened, hand_in)}'
         raise UsageError(what, where=where, next_step=HOW)
     lesson = graded_lesson(row["lesson"] or None, opened.settings["lessons"], where)
