@@ -118,6 +118,7 @@ def test_feedback_reads_well_as_it_is():
     assert "1. Subtract the maximum. `learn check softmax`\n" in text
     assert "- ✗ **failed** Is right. (0/4 points, 2 inputs)\n" in text
     assert text.endswith("\n") and "\n\n\n" not in text
+    assert "## Attention" not in text and "| Attention | 10.0 of 10 | 1 of 1 |" in text  # what is right is in the table
 
 
 def test_checks_that_were_not_run_for_one_reason_are_one_line():

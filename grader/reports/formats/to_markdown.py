@@ -35,10 +35,11 @@ _LINE_START = re.compile(r"^(\s*)([-+=>]|\d+(?=[.)]))")
 
 
 def feedback_markdown(head: Mapping[str, Any], record: Record) -> str:
-    """Write the whole page; it shows all that is in `record`, redacted or not."""
+    """Write the whole page; it shows all that is in `record`, redacted or not, of a right lesson the notes alone."""
     lines = [f"# Feedback for {prose(record.label)}", "", *_overview(head, record)]
     for _name, title, lesson in lessons_of(head, record) if not record.is_unreadable else ():
-        lines += ["", f"## {prose(title)}: {score_of_10(lesson.score)}", "", *lesson_lines(lesson)]
+        found = _bullets(lesson.notes, ">") if lesson.passed else lesson_lines(lesson)
+        lines += ["", f"## {prose(title)}: {score_of_10(lesson.score)}", "", *found] if found else []
     return "\n".join(lines).rstrip() + "\n"
 
 
