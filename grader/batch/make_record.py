@@ -206,7 +206,7 @@ def make_ungraded(lesson: str, state: str, settings: Settings, notes: Iterable[s
 
 
 def make_failed(learner: Learner, settings: Settings, reason: str) -> GradedHandIn:
-    """Make the result of a hand-in on which the grading process died twice."""
+    """Make the result of a hand-in on which the grading process died each time."""
     reason = f"The grader itself failed on this submission, and its author is not to blame: {reason}"
     results = [make_ungraded(lesson, "grader-error", settings) for lesson in settings.lessons]
     return GradedHandIn(make_record(learner, results, digest="", problem=reason))

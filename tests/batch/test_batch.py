@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, make_zip, write
 
 from grader.batch.make_record import GradedHandIn, combine, make_record, make_ungraded, mean_score, with_overrides
+from grader.batch.one_learner.grade_learner import FAILED
 from grader.batch.outputs import Outputs
 from grader.batch.processes.process_pool import GradingProcess, ProcessPool
 from grader.batch.results import Results, read_results
@@ -557,15 +558,36 @@ def test_a_dead_grading_process_is_replaced(grader, class_folder):
     assert grader._local.process.process.pid != old.pid
 
 
-def test_a_submission_that_kills_the_grader_twice_is_no_zero(grader, course, class_folder, tmp_path, monkeypatch):
+def test_a_lesson_that_kills_the_grader_costs_no_other_one(course, class_folder, tmp_path, monkeypatch):
+    """After two tries the hand-in is graded without it; the gap is the grader's fault, and --resume tries again."""
+    receive, tries = GradingProcess._receive, []
+
+    def deadly(self, seconds):
+        if self.step == "argmax_2d":
+            tries.append(self)
+            self.process.kill()
+            self.process.wait(10)
+        return receive(self, seconds)
+
+    monkeypatch.setattr(GradingProcess, "_receive", deadly)
+    found = graded(course, class_folder, tmp_path / "out", only=["ann"])["ann"]
+
+    assert len(tries) == 2 and dict(zip(found["lessons"], states(found), strict=True)) == {
+        "moving_average": ("graded", 10.0),
+        "argmax_2d": ("grader-error", None),
+    }
+    assert found["lessons"]["argmax_2d"]["notes"] == [FAILED] and found["states"]["grader-error"] == 1
+
+
+def test_a_submission_that_kills_the_grader_each_time_is_no_zero(grader, course, class_folder, tmp_path, monkeypatch):
     """It is put down as the grader's failure, without a score, and the others are graded all the same."""
     plain = GradingProcess.grade
 
-    def deadly(self, learner, seconds, hand_in=None):
+    def deadly(self, learner, *more):
         if learner.id == "bob":
             self.process.kill()
             self.process.wait(10)
-        return plain(self, learner, seconds, hand_in)
+        return plain(self, learner, *more)
 
     monkeypatch.setattr(GradingProcess, "grade", deadly)
     found = graded(course, class_folder, tmp_path / "out", only=["ann", "bob"])

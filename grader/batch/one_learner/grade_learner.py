@@ -32,6 +32,7 @@ from grader.record import HandedIn
 from grader.similarity import has_code
 from grader.submission import ARTEFACT_SUFFIX, artefact_path, read_submission
 
+FAILED = "The grader itself failed on this lesson, and its author is not to blame."
 NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of a lesson."
 
 
@@ -63,8 +64,10 @@ class LearnerGrader:
         self.course = Unchanged(judge.course, settings.files)
         self.lessons = [judge.course.lessons[name] for name in settings.lessons]
 
-    def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
+    def grade(self, learner: Learner, hand_in: HandIn | None = None, left_out: str = "") -> GradedHandIn:
         """Return the learner's record; *hand_in* is what they handed in, if it was read already.
+
+        Of the lesson *left_out* it says that the grader failed on it.
 
         Never raises because of what was handed in; SelfattendError if the grader fails.
         """
@@ -77,6 +80,8 @@ class LearnerGrader:
             with TemporaryDirectory(dir=self.folder) as root, hand_in.takes_the_blame(learner.source):
                 attempts, texts = self._find_lessons(learner, hand_in, Path(root))
         if attempts:
+            failed = make_ungraded(left_out, "grader-error", self.settings, [FAILED])
+            attempts = [one._replace(found=failed) if one.found.lesson == left_out else one for one in attempts]
             counting = self._judge(attempts)
             self.course.require()
             with hand_in.takes_the_blame(learner.source):

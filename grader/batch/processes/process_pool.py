@@ -29,7 +29,7 @@ from grader.judge.processes.launcher import start_engine
 from grader.model import Limits
 
 READY_SECONDS = 300.0  # many processes may be importing torch from a cold disk at once
-MAX_TRIES = 2
+MAX_TRIES = 3
 LIBRARIES_MB = 2048  # what the judge and its workers need of memory beyond their limits
 
 
@@ -45,6 +45,7 @@ class GradingProcess:
     """One grading process: start it, wait until it is ready, let it grade, close it."""
 
     def __init__(self, settings: Settings) -> None:
+        self.step = ""  # what it is at: of a lesson that it judges the name
         self._received = bytearray()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
         self.process = start_engine(
@@ -62,12 +63,17 @@ class GradingProcess:
             kind: Callable[..., SelfattendError] = CourseError if failed["exit_code"] == 2 else GraderError
             raise kind(failed["what"], where=failed["where"], next_step=failed["next_step"])
 
-    def grade(self, learner: Learner, seconds: float, hand_in: HandIn | None = None) -> GradedHandIn:
+    def grade(
+        self, learner: Learner, seconds: float, hand_in: HandIn | None = None, left_out: str = ""
+    ) -> GradedHandIn:
         """Return the learner's result; without *hand_in*, the process reads it. Each step of that may take *seconds*.
+
+        Args:
+            left_out: A lesson that is not judged: its result is that the grader failed on it.
 
         Raises ProcessDied; the process is of no more use then.
         """
-        request: dict[str, Any] = {"learner": learner.to_dict()}
+        request: dict[str, Any] = {"learner": learner.to_dict(), "left_out": left_out}
         if hand_in is not None:
             request["hand_in"] = hand_in.to_dict()
         assert self.process.stdin is not None
@@ -78,11 +84,11 @@ class GradingProcess:
             raise ProcessDied(self._exit_reason()) from None
         reply = {"step": "reading it"}
         while "step" in reply:
-            step = reply["step"]
+            self.step = str(reply["step"])
             try:
                 reply = self._receive(seconds)
             except OutOfTime:
-                raise OutOfTime(f"{step} took more than {seconds:.0f} s") from None
+                raise OutOfTime(f"{self.step} took more than {seconds:.0f} s") from None
         if "record" not in reply:
             raise ProcessDied(str(reply.get("error", self._exit_reason())))
         return GradedHandIn.from_json(reply)
@@ -150,19 +156,22 @@ class ProcessPool:
     def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
         """Return the learner's result.
 
-        A dead process is replaced and the submission tried again; after MAX_TRIES the grader has failed on it. One that
-        takes too long is not tried again. Raises SelfattendError if no process can be started.
+        A dead process is replaced and the submission tried again, the last time without the lesson at which it died;
+        after MAX_TRIES the grader has failed on all of it. One that takes too long is not tried again.
+        Raises SelfattendError if no process can be started.
         """
-        reason = ""
-        for _ in range(MAX_TRIES):
+        reason = left_out = ""
+        for number in range(MAX_TRIES):
             process = self.get_process()
             try:
-                return process.grade(learner, self.limits.judging_seconds, hand_in)
+                return process.grade(learner, self.limits.judging_seconds, hand_in, left_out)
             except OutOfTime as late:
                 self._discard(process)
                 return make_late(learner, self.settings, str(late))
             except ProcessDied as death:
                 reason = str(death)
+                if number == MAX_TRIES - 2 and process.step in self.settings.lessons:
+                    left_out = process.step
                 self._discard(process)
                 if self._closing:
                     break
