@@ -61,7 +61,7 @@ def _require_trusted(wanted: WantedCourse) -> Path:
         next_step = "add --course DIR to the command, if you trust that course"
         raise CourseError(what, where=str(folder), next_step=next_step)
     if not is_file(folder / COURSE_FILE):
-        what = f"the course that {wanted.by} names is not there, or no longer"
+        what = f"the course that {wanted.by} names is not there, or no longer where it was"
         next_step = f"{wanted.command} --course DIR, with the folder where it is now; work and results stay"
         raise CourseError(what, where=str(wanted.folder), next_step=next_step)
     if str(folder) not in _trusted():
