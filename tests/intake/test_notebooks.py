@@ -194,10 +194,13 @@ def test_what_was_not_saved_out_of_a_notebook_may_fail(source):
     ("%run lib.py 3", False), ("%run class.py", False), ("%run torch.py", False), ("%run 'lib.py", False),
     (f"{LINE}('run', 'lib.py\\n')", False),
 ])  # fmt: skip
-@pytest.mark.parametrize("needed", [True, False])
-def test_a_file_that_is_run_is_imported_if_a_definition_needs_a_name(line, imports, needed):
+@pytest.mark.parametrize("code, needed", [
+    ("def f(x):\n    return g(x)", True), ("f = g", True), ("NEG = g()\ndef f(x):\n    return NEG", True),
+    ("def f(x):\n    return x", False), ("def f(x):\n    return x\nprint(g(f(1)))", False),
+])  # fmt: skip
+def test_a_file_that_is_run_is_imported_if_a_name_needs_it(line, imports, code, needed):
     """Any other may be a program that takes minutes; so may one with arguments."""
-    text = read_exported(f"# In[1]:\n\n\n{line}\ndef f(x):\n    return {'g(x)' if needed else 'x'}\n")
+    text = read_exported(f"# In[1]:\n\n\n{line}\n{code}\n")
 
     assert ("from lib import *" in text) == (imports and needed)
 

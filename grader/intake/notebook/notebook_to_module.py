@@ -18,7 +18,7 @@ from typing import Any
 from grader.intake.notebook.join_cells import as_module
 from grader.intake.notebook.lost_definitions import DEFINITION, PYTHON_CELL_MAGIC, below_magic
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, module_names, names_bound_by
+from grader.source.scopes import module_names, names_bound_by
 from grader.submission import MAX_BYTES, RESERVED
 
 # `%timeit f(x)`, `%%time`, `!pip install x`, `?help` at the start of a line; `% b` with a space is Python's modulo.
@@ -212,10 +212,11 @@ def _without_shown(texts: Sequence[str]) -> list[str]:
 
 
 def _run_if_needed(texts: Sequence[str], note: Callable[[str], None]) -> list[str]:
-    """Leave out the files that `%run` runs, unless a definition of this program reads a name that it does not bind."""
+    """Leave out the files that `%run` runs, unless what gives this program its names reads one that nothing gives."""
     nodes = [node for text in texts for node in _statements(text)] if any("%run" in text for text in texts) else []
-    bound = {*dir(builtins), "display", "get_ipython"}.union(*(module_names(node).bound for node in nodes))
-    read = {name for node in nodes if isinstance(node, Definition) for name in module_names(node).read}
+    named = [names for names in map(module_names, nodes) if names.bound]
+    bound = {*dir(builtins), "display", "get_ipython"}.union(*(names.bound for names in named))
+    read = set[str]().union(*(names.read for names in named))
     if missing := sorted(read - bound):
         for run in (each[1] for text in texts for each in _NOT_RUN.finditer(text)):
             note(f"`{run[:60]}` was not run, and nothing else defines `{missing[0]}`.")
