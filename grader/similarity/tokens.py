@@ -22,6 +22,7 @@ MAX_CHARACTERS = 250_000  # of one file, as many as are graded; the rest is igno
 MAX_TOKENS = 1 << 16  # and what comes after so many: comments are none, and push nothing out
 MAX_EXPRESSIONS = 1 << 12  # in f-strings; an exercise has a few dozen
 MAX_FSTRING = 1 << 12  # characters of one: Python parses it in time that grows with their square
+BROKEN = "what stands behind something that is no Python"
 MIN_WORDS = 3  # of a comment; a shorter one says nothing about its author
 MAX_REMARK_LENGTH = 80  # characters
 
@@ -125,17 +126,13 @@ def _statements(source: str, tokens: TokenList) -> Iterator[Statement]:
                 if statement:
                     yield statement
                 statement = []
-            elif token.type == tokenize.ERRORTOKEN:
-                break  # Python 3.11 would go on sign by sign, and look from each to the end of the line
+            elif token.type == tokenize.ERRORTOKEN:  # Python 3.11 would go on sign by sign
+                tokens.unread.add(BROKEN)
+                break
             elif token.type not in _LAYOUT:
                 statement.append(token)
-    except (
-        tokenize.TokenError,
-        SyntaxError,
-        ValueError,
-        IndexError,
-    ):  # an open bracket, for example: what came before counts
-        pass
+    except (tokenize.TokenError, SyntaxError, ValueError, IndexError):  # an open bracket, for example
+        tokens.unread.add(BROKEN)
     if statement:
         yield statement
 

@@ -190,7 +190,7 @@ def test_a_picture_stays_where_earlier_attempts_were_not_judged(tmp_path, launch
         return LearnerGrader(judge, settings, tmp_path, lambda _: time.sleep(3.1))._judge(attempts)
 
     [(attempt, result, drawn)] = run_judge(launcher, name, drive, replace(course, limits=limits))
-    assert attempt is attempts[0] and result.score == 10.0 and result.notes == (NO_TIME,)
+    assert attempt == attempts[0] and result.score == 10.0 and result.notes == (NO_TIME,)
     assert "picture right" in str(packed_to_html(pack_pictures(drawn)))
 
 

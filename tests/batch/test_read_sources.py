@@ -45,6 +45,7 @@ HAND_INS = {
     "twice/c/moving_average.py": RIGHT,
     "declared/moving_average.py": DECLARED.encode("cp1252"),
     "cells/moving_average.py": f"# %%\n{RIGHT}\n# %%\nrows = open('scores.csv').read()\n",
+    "broken/moving_average.py": f"# %% one\nvalue = (1 +\n# %% two\n{RIGHT}",
     "fails/moving_average.py": f"{RIGHT}\nrows = open('scores.csv').read()\n",
     "runs/moving_average.ipynb": make_notebook("%run lib.ipynb", USES),
     "runs/lib.ipynb": make_notebook(HELPER),
@@ -96,6 +97,12 @@ def test_a_file_with_cells_that_cannot_be_loaded_is_judged_as_a_notebook(graded:
     [cells, fails] = [graded[0][name]["lessons"]["moving_average"] for name in ("cells", "fails")]
     assert cells["score"] == 10.0 and "read as a notebook" in cells["notes"][0]
     assert fails["state"] == "would-not-import" and not fails["notes"]
+
+
+def test_of_a_file_with_a_broken_cell_what_was_judged_is_compared(graded: Any) -> None:
+    """The cell, at which Python ends, is left out there as well: it hides no copy below it."""
+    assert graded[0]["broken"]["score"] == 10.0
+    assert graded[1]["broken"]["moving_average"]["text"] == graded[1]["plain"]["moving_average"]["text"]
 
 
 def test_a_file_that_a_notebook_runs_is_imported(graded: Any) -> None:

@@ -550,6 +550,7 @@ def test_an_f_string_is_read_alike_by_every_python() -> None:
     ("exec('a = 1')\nrun = eval\n", ["what `eval` runs", "what `exec` runs"]),
     ("f'{a}'\n" * 5_000, ["what is in the braces of some f-strings"]),
     (f"f'{'{a}' * 5_000}'\n", ["what is in the braces of some f-strings"]),
+    ("a = (1 +\nb = 2\n", ["what stands behind something that is no Python"]),
     ("model.eval()\ndef eval(x):\n    return f'{x}'\n", []),
 ])  # fmt: skip
 def test_what_is_not_read_is_named(source: str, unread: list[str]) -> None:

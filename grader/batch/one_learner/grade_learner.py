@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.one_learner.keep_code import find_linked, keep_code
-from grader.batch.one_learner.read_sources import read_failed_submission, read_sources, write_sources
+from grader.batch.one_learner.read_sources import READ_AS_NOTEBOOK, read_failed_submission, read_sources, write_sources
 from grader.batch.settings import Settings
 from grader.course import aliases
 from grader.course.course_files import Unchanged
@@ -23,6 +23,7 @@ from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import is_artefact
 from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, find_artefact, match_attempts
+from grader.intake.notebook.join_cells import without_frame
 from grader.judge.examination import Judge
 from grader.judge.processes.isolation_policy import shown_packages
 from grader.judge.verdict.feedback import score_of
@@ -167,24 +168,26 @@ class LearnerGrader:
                 self.on_step(one.lesson)
                 pictures: list[Picture] | None = [] if self.settings.pictures else None
                 lesson = self.judge.course.lessons[one.lesson]
-                result = self._examine(lesson, one, pictures)
-                _count(counting, Counting(attempt, result, pictures or ()))
+                result, judged = self._examine(lesson, one, pictures)
+                _count(counting, Counting(attempt._replace(found=judged), result, pictures or ()))
                 spent[one.lesson] += time.monotonic() - started
         names = dict.fromkeys(attempt.found.lesson for attempt in attempts)
         return [_with_note(counting[name], NO_TIME) if name in left_out else counting[name] for name in names]
 
-    def _examine(self, lesson: Lesson, one: Submission, pictures: list[Picture] | None) -> LessonResult:
-        """Return the verdict on a submission; one that cannot be loaded is read as a notebook, if it may be of one."""
+    def _examine(
+        self, lesson: Lesson, one: Submission, pictures: list[Picture] | None
+    ) -> tuple[LessonResult, Submission]:
+        """Return the verdict on a submission, and what was judged: read as a notebook if it could not be loaded."""
         result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
         told = {mistake.id for mistake in result.mistakes}
-        if _is_loaded(result) or "forbidden-call" in told:
-            return result
+        if _is_loaded(result) or result.state == "timed-out" or "forbidden-call" in told:
+            return result, one
         read = read_failed_submission(one, {function.name for function in lesson.functions})
         if read.sources == one.sources:
-            return result
+            return result, one
         again = self.judge.examine(lesson, read, self.settings.seed, pictures=pictures)
         says_more = _is_loaded(again) and "syntax-error" not in told
-        return again if says_more else better_result(again, result)
+        return (again, read) if says_more or better_result(again, result) is again else (result, one)
 
     def _explain_missing(
         self, hand_in: HandIn, sources: Mapping[str, str], matches: Mapping[str, Sequence[Match]]
@@ -210,6 +213,8 @@ class LearnerGrader:
         for (match, found), result, pictures in counting:
             if match.path:
                 lesson, text = self.judge.course.lessons[result.lesson], texts[match.path]
+                if isinstance(found, Submission) and READ_AS_NOTEBOOK in found.notes:  # else a cell would end it
+                    text = without_frame(found.source)
                 linked = find_linked(lesson, text, found.siblings, own) if isinstance(found, Submission) else {}
                 kept[lesson.name] = keep_code(lesson, match.path, text, linked, pictures, len(self.lessons))
                 if text.strip() and not has_code(kept[lesson.name]):

@@ -17,6 +17,7 @@ from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 from grader.model import Submission
 from grader.submission import UTF16_BOMS, decode_source, encode_source
 
+READ_AS_NOTEBOOK = "It cannot be loaded as a file, and was read as a notebook: what fails is left out."
 MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
 
 
@@ -78,7 +79,7 @@ def _read(
 
 def read_failed_submission(submission: Submission, wanted: Collection[str]) -> Submission:
     """Return a submission that cannot be loaded with its files that may be of a notebook read as that, and a note."""
-    notes = [*submission.notes, "It cannot be loaded as a file, and was read as a notebook: what fails is left out."]
+    notes = [*submission.notes, READ_AS_NOTEBOOK]
     source = read_failed(submission.source, notes.append, wanted)
     siblings = {
         name: (path, read_failed(text, notes.append, wanted)) for name, (path, text) in submission.siblings.items()
