@@ -148,6 +148,16 @@ def test_a_variable_that_is_off_by_a_factor_too_keeps_the_line_from_being_named(
     assert judge_source(launcher, "adamw", late).lines == ()
 
 
+def test_where_a_mask_is_wrong_nothing_is_missing(launcher: Launcher) -> None:
+    """The scores are right, and the reference's masked ones in their place would mend the call: they are not blamed."""
+    source = (ROOT / "solutions/models/kv_cache.py").read_text()
+    mask = "    rows = torch.arange(new).view(-1, 1) + total - new\n    hidden = torch.arange(total) >= rows + 2\n"
+    one_more = source.replace("    visible = visible.tril(total - new)  # (T, S)  # step: mask\n", mask)
+    one_more = one_more.replace("masked_fill(~visible", "masked_fill(hidden")
+    result = judge_source(launcher, "kv_cache", one_more)
+    assert result.mistakes[0].id == "kv-mask-one-more" and "something is missing" not in str(result.lines)
+
+
 def test_what_keeps_a_raise_of_ones_own_from_running_is_not_told(launcher: Launcher) -> None:
     """With -1 in place of the length no text is too long, and nothing is right."""
     source = (ROOT / "solutions/text/learned_positions.py").read_text()

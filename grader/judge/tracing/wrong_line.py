@@ -189,8 +189,11 @@ class LineFinder:
             return None if self.is_uncertain else first
         if not self.trace.returned:
             return [first, *(trial for trial in mending if trial.right is first.right)][-1]
-        later = self._find_later(first, mending)
-        return later and replace(later, is_sure=True)
+        rest = list(mending)
+        wrong = (trial for trial in rest if self._kind(trial) == "Compare" and not self._is_right(trial))
+        if beside := [trial for trial in wrong if first.index not in self.trace.ancestors(trial.index)]:
+            return beside[0]  # a mask is wrong, and nothing missing
+        return (later := self._find_later(first, iter(rest))) and replace(later, is_sure=True)
 
     def _is_in_another_order(self, first: Trial, trials: Sequence[Trial]) -> bool:
         """Return True if something is done to what a step gives and only then the reference's value is due.
