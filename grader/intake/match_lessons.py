@@ -255,9 +255,9 @@ class LessonMatcher:
         return [path for path in self.sources if _stem(path) in self.names[lesson.name]]
 
     def _is_empty(self, lesson: Lesson, path: str) -> bool:
-        """Return whether a file defines the lesson's functions as the exercise does, or none of them."""
+        """Return whether a file defines the lesson's functions as the exercise does, or without a body, or none."""
         stub = _definitions_of_exercise(read_file(lesson.exercise_path), frozenset(_wanted(lesson)))
-        return self._definitions(lesson, path).items() <= stub.items()
+        return all(body in ((), stub.get(name)) for name, body in self._definitions(lesson, path).items())
 
     def _definitions(self, lesson: Lesson, path: str) -> dict[str, Body]:
         """Return what a file gives the lesson's functions last."""

@@ -22,6 +22,7 @@ from grader.course import load
 from grader.errors import SubmissionError
 from grader.files import file_name
 from grader.intake import limits
+from grader.intake.answers.last_bindings import last_bindings
 from grader.intake.discover import discover
 from grader.intake.formats import zip_member
 from grader.intake.hand_in import HandIn, _read_archive, read_hand_in
@@ -595,6 +596,39 @@ def test_the_empty_exercise_ranks_below_any_work(course, files, expected):
     assert path == expected
     left = [name for name, kind in files.items() if name != path and kind in ("stub", "bare")]
     assert all(f"{name}, still the empty exercise, was not." in note for name in left if files[path] == "work")
+
+
+@pytest.mark.parametrize("body", [
+    "pass  # YOUR CODE HERE", "...", "return ...", "return None", "raise NotImplementedError",
+    "raise NotImplementedError(\n        'later')", '"""The means."""\n', '"""The means."""\n    pass\n    return',
+])  # fmt: skip
+@pytest.mark.parametrize("copy", ["hw1-Copy1.ipynb", "Copy of hw1.ipynb", "hw1 (1).py", "other.py", "hw1_old.py"])
+def test_a_function_without_a_body_ranks_below_any_work(course, body, copy):
+    """The teacher's template, which is no exercise of the course, hides no copy in which somebody worked."""
+    template = f"import numpy as np\n\ndef moving_average(x, window):\n    {body}\n"
+    lesson = course.lessons["moving_average"]
+
+    assert LessonMatcher(course, {"hw1.ipynb": template, copy: SUMS}).match_answer(lesson)[0] == copy
+    assert LessonMatcher(course, {"hw1.ipynb": template, "a.py": template}).match(lesson)[0] == "a.py"
+    assert LessonMatcher(course, {"moving_average.py": template, copy: SUMS}).match_answer(lesson) == (
+        copy, f"{copy} was judged; moving_average.py, still the empty exercise, was not.",
+    )  # fmt: skip
+
+
+INIT = "def __init__(self):\n        super().__init__()"
+NEXT = "\n    def g(self):\n        "
+
+
+@pytest.mark.parametrize("text, is_written", [
+    (f"class A(nn.Module):\n    {INIT}{NEXT}...", False), ("class A(nn.Module):\n    pass", False),
+    (f"class A:\n    {INIT}\n        raise NotImplementedError('A'){NEXT}pass", False),
+    ("class A(Mine):\n    pass", True), ("class A(metaclass=Mine):\n    pass", True), ("class A:\n    f = mine", True),
+    (f"class A(nn.Module):\n    {INIT}{NEXT}return 1", True), ("@fill\ndef A():\n    pass", True),
+    ("def A():\n    def f():\n        pass\n    return f", True), ("def A(x):\n    raise ValueError", True),
+])  # fmt: skip
+def test_a_class_without_a_body_is_not_written(text, is_written):
+    """One that takes its methods from elsewhere is, and what a decorator may fill."""
+    assert bool(last_bindings(text, {"A"})["A"]) == is_written
 
 
 def test_a_number_that_python_does_not_write_out_is_read(course):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Set
 from functools import cache
 from typing import TypeAlias
@@ -15,6 +16,12 @@ from grader.submission import RESERVED
 Body: TypeAlias = "tuple[str | Body, ...]"
 Giving: TypeAlias = "dict[str, list[ast.stmt]]"
 
+# what stands in a body that nobody has written yet, and bases that give a class no methods of the lesson's
+_NOTHING = re.compile(
+    r"pass|\.\.\.|return(?: None| \.\.\.)?|super\([\w, ]*\)\.__init__\(\)|raise NotImplementedError(?:\(.*\))?",
+    re.DOTALL,
+)
+_PLAIN_BASES = {"object", "Module", "nn.Module", "torch.nn.Module"}
 UNREADABLE = (SyntaxError, RecursionError, ValueError)  # a number may have more digits than Python writes out
 
 
@@ -86,12 +93,19 @@ def _heads_of(node: ast.stmt) -> list[str]:
 
 
 def body_of(node: ast.stmt) -> Body:
-    """Return a statement as text, without comments; of a definition what is in it, without docstrings and its head."""
+    """Return a statement as text, without comments; of a definition what is in it, without docstrings and its head.
+
+    Of one that is not written yet that is nothing, and of a class its bases are in it that may have the methods.
+    """
     if not isinstance(node, Definition):
         return (ast.unparse(node),)
-    decorators = (f"@{ast.unparse(one)}" for one in node.decorator_list)
+    head = [f"@{ast.unparse(one)}" for one in node.decorator_list]
+    if isinstance(node, ast.ClassDef):
+        head += [base for base in map(ast.unparse, (*node.bases, *node.keywords)) if base not in _PLAIN_BASES]
     statements = node.body[ast.get_docstring(node) is not None :]
-    return (*decorators, *(body_of(one) if isinstance(one, Definition) else ast.unparse(one) for one in statements))
+    body = [body_of(one) if isinstance(one, Definition) else ast.unparse(one) for one in statements]
+    is_written = head or any(one if isinstance(one, tuple) else not _NOTHING.fullmatch(one) for one in body)
+    return (*head, *body) if is_written else ()
 
 
 def _names_given(node: ast.stmt, names: Set[str]) -> Set[str]:
