@@ -22,13 +22,13 @@ MAX_NAMES_SHOWN = 5  # file names in one note
 MAX_COMPARED_CHARS = 1 << 18  # of files in which the same answer is looked for
 # how systems and browsers name a copy: softmax (copy), softmax - Kopie, softmax(1), Copy of softmax
 _WORD = r"(?:cop(?:y|ie|ia)|kopie)"
-_COPIED = (
+_COPY = re.compile(
     rf"^{_WORD}[ _-](?:of|von|d[ei])[ _-]"
-    rf"|(?<![ _-])[ _-]*(?:\((?:\d{{1,3}}|{_WORD}(?: \d{{1,3}})?)\)|(?<![^\W_]){_WORD}(?:[ (]*\d{{1,3}}\)?)?)$"
+    rf"|(?<![ _-])[ _-]*(?:\((?:\d{{1,3}}|{_WORD}(?: \d{{1,3}})?)\)|(?<![^\W_]){_WORD}(?:[ (]*\d{{1,3}}\)?)?"
+    r"|-\d{1,2})$|[ _-](?:final|fixed|new|v\d{1,2})$"
 )
-_COPY = re.compile(rf"{_COPIED}|(?<![ _-])[ _-]*-\d{{1,2}}$|[ _-](?:final|fixed|new|v\d{{1,2}})$")
-# beside the file that it is of, what nobody worked on any more
-_KEPT = re.compile(rf"{_COPIED}|^(?:old|backup)[ _-]|[ _-](?:old|bak|backup)$")
+# beside the file that it is of, what nobody worked on any more; a copy may be the newer of two
+_OLD = re.compile(r"^(?:old|backup)[ _-]|[ _-](?:old|bak|backup)$")
 _TEST = re.compile(r"(?:^|_)tests?(?:_|$)|^reference(?:_|$)")
 
 
@@ -295,7 +295,7 @@ class LessonMatcher:
     ) -> tuple[str, str]:
         """Take the path of the best rank. Several of it are no answer, unless all have the same for the lesson."""
         stems = set(map(_stem, paths))
-        ranks = {path: (*self._rank(lesson, path), _is_kept_copy(path, stems)) for path in paths}
+        ranks = {path: (*self._rank(lesson, path), _is_old_state(path, stems)) for path in paths}
         ranked = sorted(paths, key=lambda path: (ranks[path], path))
         best = [path for path in ranked if ranks[path] == ranks[ranked[0]]]
         if len({self.sources[path] for path in best}) > 1 and self._differ(lesson, best):
@@ -335,9 +335,9 @@ def _stem(path: str) -> str:
     return _bare(path).replace("-", "_").replace(" ", "_")
 
 
-def _is_kept_copy(path: str, stems: Set[str]) -> bool:
-    """Return whether a file is called as a copy of another is, or as an old state of it."""
-    bare = _KEPT.sub("", _bare(path))
+def _is_old_state(path: str, stems: Set[str]) -> bool:
+    """Return whether a file is called as an old state of another."""
+    bare = _OLD.sub("", _bare(path))
     return bare != _bare(path) and _stem(bare) in stems
 
 

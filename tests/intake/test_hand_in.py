@@ -679,12 +679,11 @@ def test_only_a_module_that_is_imported_is_no_second_answer(course, text, others
 
 
 @pytest.mark.parametrize("taken, left", [
-    ("hw1.ipynb", "hw1-Copy1.ipynb"), ("hw1.ipynb", "Copy of hw1.ipynb"), ("Hw1.py", "copy_of_hw1.ipynb"),
-    ("hw1.py", "hw1 (1).py"), ("hw1.py", "hw1_copy.py"), ("homework.py", "homework_old.py"), ("hw1.py", "Old hw1.py"),
-    ("hw1.ipynb", "hw1_backup.ipynb"), ("homework.py", "reference.py"), ("homework.py", "test_homework.py"),
+    ("homework.py", "homework_old.py"), ("hw1.py", "Old hw1.py"), ("hw1.ipynb", "hw1_backup.ipynb"),
+    ("homework.py", "reference.py"), ("homework.py", "test_homework.py"), ("hw1 (1).py", "test_hw1.py"),
     ("work.ipynb", "tests.py"), ("src/hw1.py", "test_hw1.py"), ("Latest.py", "a test.py"),
 ])  # fmt: skip
-def test_a_copy_and_a_test_rank_below_what_they_are_of(course, taken, left):
+def test_an_old_state_and_a_test_rank_below_what_they_are_of(course, taken, left):
     """They have another function of the same name, and are told of."""
     sources = {left: SUMS.replace("return", "return 2 *"), taken: SUMS}
 
@@ -695,13 +694,23 @@ def test_a_copy_and_a_test_rank_below_what_they_are_of(course, taken, left):
 
 @pytest.mark.parametrize("first, second", [
     ("hw1.py", "hw1_final.py"), ("hw-2.py", "hw.py"), ("a.py", "b-Copy1.py"), ("a_old.py", "b_old.py"),
+    ("hw1-Copy1.ipynb", "hw1.ipynb"), ("Copy of hw1.ipynb", "hw1.ipynb"), ("hw1 (1).py", "hw1.py"),
+    ("hw1.py", "hw1_copy.py"),
 ])  # fmt: skip
 def test_what_may_be_newer_is_undecided(course, first, second):
-    """So are two copies of files that are not there."""
+    """A browser gives the later download a number, and in Colab the work is in the copy; two old states are equals."""
     sources = {first: SUMS.replace("return", "return 2 *"), second: SUMS}
     path, note = LessonMatcher(course, sources).match(course.lessons["moving_average"])
 
     assert not path and f"several files could be meant ({first}, {second})" in note
+
+
+@pytest.mark.parametrize("name", ["moving_average_test.py", "test_moving_average.ipynb", "test.ipynb", "tests.py"])
+def test_a_file_that_is_called_a_test_counts_where_nothing_else_is_written(course, name):
+    """It alone defines what is asked for, beside other files and the empty exercise."""
+    for others in ({}, {"notes.py": "x = 1"}, {"hw.py": "def moving_average(x, window):\n    pass\n"}):
+        path, _ = LessonMatcher(course, {name: SUMS, **others}).match(course.lessons["moving_average"])
+        assert path == name
 
 
 def test_equal_files_are_no_contradiction(course):
