@@ -209,8 +209,10 @@ class LessonMatcher:
                 others = self._find_other(lesson, [*written, *self._find_defining(lesson)], paths)
                 similar = dict.fromkeys([*self._find_similar(lesson, named), *others])
                 return self._choose(lesson, paths, empty, [*similar])
-        defining = [path for path in self._find_defining(lesson) if not self._is_empty(lesson, path)]
-        return self._choose(lesson, defining, empty) if defining else ("", "")
+        defining = self._find_defining(lesson)
+        stubs = [path for path in defining if self._is_empty(lesson, path)]
+        answers = [path for path in defining if path not in stubs]
+        return self._choose(lesson, answers, [*empty, *stubs]) if answers else ("", "")
 
     def match_elsewhere(self, lesson: Lesson) -> tuple[str, str]:
         """Return the same for a lesson that is not written: a file named for another lesson that answers this one, too.
