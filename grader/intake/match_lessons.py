@@ -30,6 +30,7 @@ _COPY = re.compile(
 # beside the file that it is of, what nobody worked on any more; a copy may be the newer of two
 _OLD = re.compile(r"^(?:old|backup)[ _-]|[ _-](?:old|bak|backup)$")
 _TEST = re.compile(r"(?:^|_)tests?(?:_|$)|^reference(?:_|$)")
+_ASIDE = {"test", "tests", "reference", "old", "backup", "bak"}  # folders of the same
 
 
 class Match(NamedTuple):
@@ -314,10 +315,10 @@ class LessonMatcher:
         return not used[0] or any(one != used[0] for one in used)
 
     def _rank(self, lesson: Lesson, path: str) -> tuple[bool, int]:
-        """Return what sorts a file that tests others behind these, and each by its folder."""
+        """Return what sorts a file that tests others, or lies among old ones, behind these, and each by its folder."""
         parts = PurePosixPath(path.removeprefix(self.base)).parts
-        is_test = _TEST.search(_stem(path)) is not None
-        return is_test, 0 if len(parts) == 2 and parts[0] == lesson.track else len(parts)
+        is_aside = _TEST.search(_stem(path)) is not None or not _ASIDE.isdisjoint(map(str.lower, parts[:-1]))
+        return is_aside, 0 if len(parts) == 2 and parts[0] == lesson.track else len(parts)
 
     def _find_defining(self, lesson: Lesson) -> list[str]:
         if self.only_lesson and len(self.sources) == 1:

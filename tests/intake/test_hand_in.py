@@ -682,6 +682,8 @@ def test_only_a_module_that_is_imported_is_no_second_answer(course, text, others
     ("homework.py", "homework_old.py"), ("hw1.py", "Old hw1.py"), ("hw1.ipynb", "hw1_backup.ipynb"),
     ("homework.py", "reference.py"), ("homework.py", "test_homework.py"), ("hw1 (1).py", "test_hw1.py"),
     ("work.ipynb", "tests.py"), ("src/hw1.py", "test_hw1.py"), ("Latest.py", "a test.py"),
+    ("src/hw1/answer.py", "tests/expected.py"), ("src/answer.py", "Tests/helpers.py"),
+    ("final/hand-in/hw1.ipynb", "old/hw1.ipynb"), ("a/b/moving_average.py", "backup/moving_average.py"),
 ])  # fmt: skip
 def test_an_old_state_and_a_test_rank_below_what_they_are_of(course, taken, left):
     """They have another function of the same name, and are told of."""
@@ -690,6 +692,7 @@ def test_an_old_state_and_a_test_rank_below_what_they_are_of(course, taken, left
     assert LessonMatcher(course, sources).match(course.lessons["moving_average"]) == (
         taken, f"{taken} was judged; {left} was not.",
     )  # fmt: skip
+    assert LessonMatcher(course, {left: SUMS}).match(course.lessons["moving_average"])[0] == left
 
 
 @pytest.mark.parametrize("first, second", [
