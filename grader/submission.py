@@ -10,18 +10,21 @@ import re
 import stat
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
+from keyword import iskeyword
 from pathlib import Path
 
 from grader.errors import SubmissionError
 from grader.files import at, is_file, read_bounded, resolved
 from grader.model import Course, Lesson, Submission
 from grader.source.library_parts import COME_ALONG
-from grader.source.parse import nodes_in, parse
+from grader.source.parse import imported_module, imports_in
+from grader.source.scopes import module_names
 
 MAX_BRACES = 5_000  # Python 3.11 reads an f-string in the square of those in it: 16 s for 40,000
+OF_PACKAGE = "__init__.py"
 ARTEFACT_SUFFIX = ".safetensors"  # of weights that a learner trained
 MAX_ARTEFACT_BYTES = 8 << 20
 MAX_BYTES = 250_000  # for the file, and for all that it imports; read in far less than the judge's 10 s
@@ -55,7 +58,7 @@ def read_submission(
     Modules are looked for beside the file and, if it lies in the folder of a track, in those of the other tracks, then
     in the folders above and `src` in each, but never outside *root*: the learner's folder, or the file itself where it
     is all that was handed in. What is not there is taken from the tracks of *workspace*, whose owner checks a file from
-    elsewhere. Modules of the learner's packages get plain names, in the source as well.
+    elsewhere. The learner's packages, and modules of these, get plain names, in the source as well.
     Raises SubmissionError if the file itself cannot be read, or a link leads out of *root* to it: in somebody else's
     folder it may be any file of the user's. A fault of another file is a note.
     """
@@ -177,7 +180,8 @@ class _Siblings:
     def __init__(self, path: Path, course: Course, root: Path | None, workspace: Path | None) -> None:
         self.found: dict[str, tuple[str, str]] = {}
         self.notes: list[str] = []
-        self._home = path.absolute().parent
+        self._file = path.absolute()
+        self._home = self._file.parent
         self._tracks = [track.name for track in course.tracks]
         in_track = self._home.name in self._tracks
         parent = self._home.parent if in_track else self._home
@@ -192,6 +196,7 @@ class _Siblings:
         self._places = [*dict.fromkeys((*self._folders, *self._around))]
         self._listed: dict[Path, frozenset[str]] = {}  # what lies in a folder
         self._of_packages: dict[str, Path] = {}  # files, by the plain names that they got
+        self._given: dict[Path, set[str]] = {}  # the names that the file of a package gives
         self._chars_left = MAX_BYTES
 
     def follow(self, source: str) -> str:
@@ -199,7 +204,7 @@ class _Siblings:
 
         A source with a syntax error imports nothing.
         """
-        source = _rename_imports(source, self._name_in_package)
+        source = _rename_imports(source, partial(self._plain_name, self._file))
         waiting = deque(imported_modules(source))
         seen: set[str] = set()
         while waiting:
@@ -213,22 +218,30 @@ class _Siblings:
         """Keep the file of *module* if it is one of the learner's; return its source, or ""."""
         name, _, rest = module.partition(".")
         file = self._find(name)
-        if file is None:
+        if file is None or file.name == OF_PACKAGE:
             self._note_track(name, rest)
-        elif name in RESERVED:
+        if file is None:
+            return ""
+        if name in RESERVED:
             self._note_reserved(name, file)
         elif name not in self.found:
             return self._keep(name, file)
         return ""
 
     def _find(self, name: str) -> Path | None:
-        """Return the file of a module: also a notebook, and the one copy beside that a browser has numbered."""
+        """Return the file of a module: also a notebook, a copy that a browser has numbered, or that of a package."""
+        return self._find_file(name) or self._find_below(self._around, name, OF_PACKAGE)
+
+    def _find_file(self, name: str) -> Path | None:
         if name in self._of_packages:
             return self._of_packages[name]
         places = (self._file_in(folder, f"{name}{end}") for end in (".py", ".ipynb") for folder in self._places)
         copies = self._copies.get(name, []) if self._home in self._folders else []
         one_copy = copies[0] if len(copies) == 1 and is_file(copies[0]) else None
         return next(filter(None, places), one_copy)
+
+    def _find_below(self, folders: Sequence[Path], *parts: str) -> Path | None:
+        return next(filter(None, (self._file_in(folder, *parts) for folder in folders)), None)
 
     def _file_in(self, folder: Path, *parts: str) -> Path | None:
         """Return a file below a folder; of what does not lie in that, nothing is asked of the disk."""
@@ -247,25 +260,76 @@ class _Siblings:
                 found.setdefault(re.sub(r" ?\(\d+\)$", "", file.stem), []).append(file)
         return found
 
-    def _name_in_package(self, module: str) -> str:
-        """Return the plain name that a module of one of the learner's packages gets; "" for any other module."""
-        first, *inner, last = module.split(".")
-        if first in self._installed or self._find(first):
+    def _plain_name(self, importer: Path, module: str, part: str = "") -> str:
+        """Return the plain name that a module gets, or one that is *part* of it, if it is of the learner's packages.
+
+        It is "" for any other, and for what a module gives of itself. *module* is as *importer* writes it.
+        """
+        file = self._find_in_package(importer, module)
+        if part and file and (file.name != OF_PACKAGE or self._gives(file, part)):
             return ""
-        found = (self._file_in(folder, first, *inner, f"{last}.py") for folder in self._around)
-        file = next(filter(None, found), None)
-        if file is None:
-            return ""
-        is_free = last not in self._installed and self._find(last) in (None, file)
-        name = last if is_free else module.replace(".", "_")
-        return name if self._of_packages.setdefault(name, file) == file else ""
+        if part:
+            file = self._find_in_package(importer, f"{module}{'' if module.endswith('.') else '.'}{part}")
+        return self._name_file(file) if file else ""
+
+    def _find_in_package(self, importer: Path, module: str) -> Path | None:
+        """Return the file of a module: a relative one lies below the folder of its *importer*, or one above that."""
+        dots = len(module) - len(module.lstrip("."))
+        first, *inner = module[dots:].split(".")
+        if dots:
+            own = (self._root, self._workspace)
+            folders = [each for each in [*importer.parents][dots - 1 : dots] if any(map(each.is_relative_to, own))]
+        elif first in self._installed or self._find_file(first):
+            return None
+        else:
+            folders = self._around
+        if not first:
+            return self._find_below(folders, OF_PACKAGE)
+        *above, last = (first, *inner)
+        return self._find_below(folders, *above, f"{last}.py") or self._find_below(folders, *above, last, OF_PACKAGE)
+
+    def _name_file(self, file: Path) -> str:
+        """Return the name of a file, or of its package, and where that has another meaning the path to it."""
+        name = file.parent.name if file.name == OF_PACKAGE else file.stem
+        held_by = self._find(name)
+        is_free = held_by in (None, file) or (held_by == file.with_name(OF_PACKAGE) and not held_by.stat().st_size)
+        if name in self._installed or not is_free or file == self._root / OF_PACKAGE:
+            within = self._root if file.is_relative_to(self._root) else self._workspace
+            name = "_".join(file.relative_to(within).with_suffix("").parts)
+        is_name = name.isidentifier() and not iskeyword(name) and name not in self._installed
+        return name if is_name and self._of_packages.setdefault(name, file) == file else ""
+
+    def _gives(self, file: Path, name: str) -> bool:
+        """Return True if a file binds a name, or has it of one of which it takes all names."""
+        if file not in self._given:
+            names, waiting, seen = set[str](), [file], {file}
+            for each in waiting:  # grows while it is read
+                more, others = self._names_of(each)
+                names |= more
+                waiting += others - seen
+                seen |= others
+            self._given[file] = names
+        return name in self._given[file]
+
+    def _names_of(self, file: Path) -> tuple[Set[str], set[Path]]:
+        """Return the names that a file binds, and the files of which it takes all; nothing beyond what may be read."""
+        with suppress(SubmissionError, SyntaxError):
+            source = "" if self._chars_left < 0 or self._leads_out(file) else read_source(file)
+            self._chars_left -= len(source)
+            stars = [imported_module(node) for node in imports_in(source) if node.names[0].name == "*"]
+            others = (self._find_in_package(file, star) for star in stars)
+            return module_names(source).bound, {other for other in others if other}
+        return frozenset(), set()
+
+    def _leads_out(self, file: Path) -> bool:
+        return not any(resolved(file).is_relative_to(resolved(folder)) for folder in (self._root, self._workspace))
 
     def _keep(self, name: str, file: Path) -> str:
-        if not any(resolved(file).is_relative_to(resolved(folder)) for folder in (self._root, self._workspace)):
+        if self._leads_out(file):
             self._note(f"{file.name} is left out: it is a link that leads out of {self._root}")
             return ""
         try:
-            source = _rename_imports(read_source(file), self._name_in_package)
+            source = _rename_imports(read_source(file), partial(self._plain_name, file))
         except SubmissionError as error:
             self._note(f"{file.name}, which your file imports, is left out: {error.what}")
             return ""
@@ -292,51 +356,43 @@ class _Siblings:
 
 def imported_modules(source: str) -> list[str]:
     """Return the modules that a source imports anywhere, dotted and sorted, without relative ones."""
-    try:
-        tree = parse(source)
-    except SyntaxError:
-        return []
     names: set[str] = set()
-    for node in nodes_in(tree):
+    for node in imports_in(source):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        elif node.module and not node.level:
             names.add(node.module)
     return sorted(names)
 
 
-def _rename_imports(source: str, find: Callable[[str], str]) -> str:
+def _rename_imports(source: str, find: Callable[..., str]) -> str:
     """Return *source*, on the same lines, with imports out of the learner's packages as those of plain modules.
 
     What is sent to a worker, and what reads a source, knows the learner's files by plain names alone. *find* gives that
-    of a dotted name, "" for any that is not the learner's. `import a.b`, which binds `a`, stays.
+    of a module, or of a part of it, "" for any that is not the learner's. `import a.b`, which binds `a`, stays.
     """
-    try:
-        nodes = nodes_in(parse(source)) if "import" in source else []
-    except SyntaxError:
-        return source
-    found = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     lines = source.split("\n")
-    for node in sorted(found, key=lambda node: node.col_offset, reverse=True):  # the rest of a line stays where it is
-        line = lines[node.lineno - 1].encode()
-        end = node.end_col_offset if node.end_lineno == node.lineno else len(line)
-        written = line[node.col_offset : end].decode()
-        made = _rename(node, written, find)
-        lines[node.lineno - 1] = (line[: node.col_offset] + made.encode() + line[end:]).decode()
+    # from the end, so that the places of others stay what they are
+    for node in sorted(imports_in(source), key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        if made := _rename(node, find):
+            first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+            before, after = lines[first].encode()[: node.col_offset], lines[last].encode()[node.end_col_offset :]
+            lines[first : last + 1] = [f"{before.decode()}{made}{after.decode()}", *[""] * (last - first)]
     return "\n".join(lines)
 
 
-def _rename(node: ast.Import | ast.ImportFrom, written: str, find: Callable[[str], str]) -> str:
-    """Return the first line of an import as it is to be written."""
-    is_whole = node.end_lineno == node.lineno
+def _rename(node: ast.Import | ast.ImportFrom, find: Callable[..., str]) -> str:
+    """Return an import as it is to be written in one line; "" for one that stays as it is."""
     if isinstance(node, ast.Import):
         names = [find(each.name) if each.asname and "." in each.name else "" for each in node.names]
-        made = [ast.alias(new or old.name, old.asname) for new, old in zip(names, node.names, strict=True)]
-        return ast.unparse(ast.Import(made)) if is_whole and any(names) else written
-    if node.level or not node.module:
-        return written
-    if "." in node.module and (new := find(node.module)):
-        return re.sub(rf"^from\s+{re.escape(node.module)}(?=\s)", f"from {new}", written)
-    names = [find(f"{node.module}.{each.name}") for each in node.names]
-    made = [ast.alias(new, old.asname or old.name) for new, old in zip(names, node.names, strict=True)]
-    return ast.unparse(ast.Import(made)) if is_whole and all(names) else written
+        plain = [ast.alias(new or old.name, old.asname) for new, old in zip(names, node.names, strict=True)]
+        return ast.unparse(ast.Import(plain)) if any(names) else ""
+    module = imported_module(node)
+    names = [find(module, each.name) for each in node.names]
+    rest = [each for each, name in zip(node.names, names, strict=True) if not name]
+    whole = find(module) if rest else ""
+    if rest and (not whole or (whole == module and not any(names))):
+        return ""
+    plain = [ast.alias(new, old.asname or old.name) for new, old in zip(names, node.names, strict=True) if new]
+    made = [ast.Import(plain)] if plain else []
+    return "; ".join(map(ast.unparse, [*made, ast.ImportFrom(whole, rest, 0)] if rest else made))

@@ -51,6 +51,20 @@ def _fields_with_nodes(kind: type[ast.AST]) -> tuple[str, ...]:
     return tuple(name for name in kind._fields if name not in _LEAVES)
 
 
+def imports_in(source: str) -> list[ast.Import | ast.ImportFrom]:
+    """Return the imports that a source holds anywhere; none of one with a syntax error."""
+    try:
+        nodes = nodes_in(parse(source)) if "import" in source else []
+    except SyntaxError:
+        return []
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def imported_module(node: ast.Import | ast.ImportFrom) -> str:
+    """Return the module out of which names are imported, with the dots of a relative one."""
+    return "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+
+
 def parse_anew(source: str) -> ast.Module:
     """Parse *source* like `parse`; the tree is the caller's own."""
     if len(source) > MAX_CACHED_CHARS and sum(1 for _ in _TOKEN.finditer(source)) > MAX_TOKENS:

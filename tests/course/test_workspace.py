@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from support.course_maker import SYLLABUS, front, make_course
 
 from grader.course import find_lesson, load
 from grader.errors import CourseError, SubmissionError, WorkspaceError
+from grader.source.forbidden_calls import find_forbidden_calls
 from grader.submission import read_submission
+from grader.worker.watch.call_monitor import matches
 from grader.workspace import Workspace, create, find, update
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -469,7 +472,7 @@ def test_imported_modules_come_along_from_all_tracks(work, root):
         }
     )
 
-    assert set(submission.siblings) == {"mean", "spread", "helpers", "broken", "mean_square"}
+    assert set(submission.siblings) == {"mean", "spread", "helpers", "broken", "mean_square", "odd"}
     assert submission.siblings["spread"] == (str(root / "more/spread.py"), "import mean_square, missing\n")
     assert submission.notes == ()
 
@@ -539,11 +542,14 @@ def test_a_link_out_of_the_workspace_is_not_followed(work, root, tmp_path):
     """What lies outside of the learner's folder is not read through a link in it."""
     (tmp_path / "secret.py").write_text("SECRET = 1")
     (root / "core/secret.py").symlink_to(tmp_path / "secret.py")
+    (root / "core/pack").symlink_to(tmp_path)
+    (tmp_path / "__init__.py").write_text("SECRET = 1")
 
-    submission = work({"core/mean_square.py": "import secret"})
+    for source in ("import secret", "from .secret import SECRET", "import pack", "from .pack import secret"):
+        submission = work({"core/mean_square.py": source})
 
-    assert submission.siblings == {}
-    assert "leads out of" in submission.notes[0]
+        assert submission.siblings == {}
+        assert "leads out of" in submission.notes[0]
 
 
 def test_imported_files_have_a_limit_together(work):
@@ -558,7 +564,7 @@ def test_imported_files_have_a_limit_together(work):
 
 @pytest.mark.parametrize("written, read, file", [
     ("from core.mean import mean", "from mean import mean", "core/mean.py"),
-    ("if 1: from  utils.tools import (a,\n  b); x = 1", "if 1: from tools import (a,\n  b); x = 1", "utils/tools.py"),
+    ("if 1: from  utils.tools import (a,\n  b); x = 1", "if 1: from tools import a, b; x = 1\n", "utils/tools.py"),
     ("é = 1; import core.utils.tools as t, os", "é = 1; import tools as t, os", "core/utils/tools.py"),
     ("from utils import tools, more as m", "import tools as tools, more as m", "utils/tools.py"),
     ("from utils import tools", "import utils_tools as tools", "utils/tools.py"),
@@ -576,13 +582,53 @@ def test_a_module_of_a_package_or_above_is_found(work, root, written, read, file
     assert (str(root / file), "x = 1") in submission.siblings.values()
 
 
+@pytest.mark.parametrize("written, read, siblings", [
+    ("from utils import f", None, "utils"), ("import utils, os", None, "utils"),
+    ("from utils import *", None, "utils"), ("from pack.part import f", "from part import f", "part"),
+    ("from utils import BIG, tools", "import tools as tools; from utils import BIG", "utils tools"),
+    ("from utils import (  # mine\n  tools\n)", "import tools as tools\n\n", "tools"),
+    ("from pack import far", None, "far pack"), ("from pack import near", "import near as near", "near"),
+    ("from .beside import (f,\n  g); x = 1", "from beside import f, g; x = 1\n", "beside"),
+    ("from . import beside as b, math", "import beside as b, core_math as math", "beside core_math"),
+    ("from ..utils import f", "from utils import f", "utils"),
+    ("from ..utils.tools import f", "from tools import f", "tools"),
+    ("from ..pack import up", "from pack import up", "pack"),
+    ("from .. import top", "from __init__ import top", "__init__"),
+])  # fmt: skip
+def test_what_a_package_gives_and_what_lies_beside_is_found(work, written, read, siblings):
+    """`__init__.py` is the module of its package, and comes before a file in that; dots lead from the file's folder."""
+    empty = ("core/beside.py", "core/math.py", "utils/tools.py", "pack/near.py", "pack/part/__init__.py")
+    files = dict.fromkeys(empty, "") | {"pack/__init__.py": "from .far import *\nfrom .. import top as up"}
+    files |= {"utils/__init__.py": "BIG = 1\ndef f(): 1", "pack/far.py": "from . import *\nfar = near"}
+    files |= {"__init__.py": "top = 1"}
+    submission = work({"core/mean_square.py": written, **files})
+
+    assert submission.source == (read or written) and submission.notes == ()
+    assert set(siblings.split()) <= set(submission.siblings)
+
+
+@pytest.mark.parametrize("written, name", [
+    ("from utils import f", "softmax"), ("import utils\nf = utils.f", "softmax"), ("from utils import *", "softmax"),
+    ("from .beside import f", "softmax"), ("from . import beside as b\nf = b.f", "softmax"), ("from .no import f", "."),
+])  # fmt: skip
+def test_what_is_forbidden_is_found_behind_a_package_or_a_dot(work, written, name):
+    """The reader of the source follows it there, as into any file beside; a dot that leads nowhere is a door."""
+    hidden = "from torch import softmax as f"
+    files = {"utils/__init__.py": "from .inner import f", "utils/inner.py": hidden, "core/beside.py": hidden}
+    one = work({"core/mean_square.py": f"{written}\n\n\ndef mean_square(x):\n    return f(x, 0)\n", **files})
+    found = find_forbidden_calls(one.source, ["mean_square"], partial(matches, forbids=("softmax",)), one.siblings)
+
+    assert found["mean_square"].name == name
+
+
 @pytest.mark.parametrize("source", [
-    "from torch.tools import f", "from numpy import tools", "from .utils.tools import f",
+    "from torch.tools import f", "from numpy import tools", "from .utils.tools import f", "from ...utils import tools",
+    "from . import utils", "from . import nothing", "from .... import tools", "from torch import *",
     "from utils import tools, nothing",
     "import utils.tools", "from scipy.tools import f", "import tools", "from utils.tools import (",
 ])  # fmt: skip
 def test_no_package_of_a_learner_takes_the_place_of_another(work, course, root, source):
-    """Nor is a file found in any folder, or one of several copies; relative imports stay what they are."""
+    """Nor is a file found in any folder, or one of several copies; a relative import that leads nowhere stays."""
     files = {f"{name}/tools.py": "" for name in ("torch", "numpy", "utils", "core/scipy")}
     files |= {"utils/tools.py": "", "core/tools (1).py": "", "core/tools (2).py": ""}
     work({"core/mean_square.py": source, **files})

@@ -55,7 +55,7 @@ ERRORS = (
     ('Check the spelling of the', 'import torch.nn.functionals'),
     ('Check the spelling of the', 'from torch import sotfmax'),
     ('Write it with torch:', 'import einops'),
-    ('Take the dot out:', 'exec("from .helpers import f", {"__name__": "softmax"})'),
+    ('Count its dots, or take', 'exec("from .helpers import f", {"__name__": "softmax"})'),
     ('Write it with torch. A file of yours', 'import transformers_magic'),
     ('Write it with torch:', 'from einops import rearrange'),
     ('Import it at the top of the', 'numpy.exp(1)'),

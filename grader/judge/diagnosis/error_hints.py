@@ -69,7 +69,8 @@ HINTS = tuple(Hint(*row) for row in (
      "Check the spelling of the import."),
     (r"No module named 'einops\b", "Only torch, numpy, the standard library and your own lessons are there.",
      "Write it with torch: `rearrange` is `reshape` and `transpose`."),
-    (r"relative import", "Your files are no package here.", "Take the dot out: `from helpers import ...`."),
+    (r"relative import", "No file of yours lies where this import leads.",
+     "Count its dots, or take them out: `from helpers import ...`."),
     (r"No module named", "Only torch, numpy, the standard library and your own lessons are there.",
      "Write it with torch. A file of yours is found beside this one, and in the folders above it."),
     # --- names
