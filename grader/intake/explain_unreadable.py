@@ -53,14 +53,18 @@ def explain_unread(paths: Iterable[str], lacking: Sequence[Lesson]) -> str:
     return f"Not read, and perhaps meant for a lesson that is missing: {shown}. {WHAT_IS_READ}" if shown else ""
 
 
-def explain_unused(sources: Mapping[str, str], taken: Collection[str], all_names: Collection[str], told: str) -> str:
+def explain_unused(
+    sources: Mapping[str, str], taken: Collection[str], found: Collection[str], all_names: Collection[str], told: str
+) -> str:
     """Return a sentence with the files that are for no lesson, and that none of those *taken* imports; "" for none.
 
+    *found* are those that were found where they are imported; a package has an `__init__.py` that nothing may need.
     *all_names* are those of the course's lessons: what is called so is for one that is not asked for. What is *told* of
     the lessons names files that are for one, and were not taken.
     """
     known = {part for path in taken for name in imported_modules(sources[path]) for part in name.split(".")}
-    others = [path for path in sources if path not in taken and not has_name_of(path, set(all_names))]
+    used, known = {*taken, *found}, {"__init__", *known}
+    others = [path for path in sources if path not in used and not has_name_of(path, set(all_names))]
     others = [path for path in others if not re.search(rf"(?<![^ (]){re.escape(path)}(?=[ ,)])", told)]
     shown = join_some([path for path in others if PurePosixPath(path).stem not in known], MAX_NAMES_SHOWN)
     return f"For no lesson, by its name or the functions that it defines: {shown}." if shown else ""

@@ -224,8 +224,10 @@ def test_a_file_that_is_for_no_lesson_is_named_where_one_is_missing(tmp_path: Pa
     """Neither its name nor what it defines is a lesson's, and nothing imports it: perhaps it was meant for one."""
     mine = RIGHT.replace("def moving_average", "def my_average")
     files = {
-        "ann/argmax_2d.py": f"import helper\n{ANSWERS['argmax_2d']}",
-        "ann/helper.py": "x = 1\n",
+        "ann/argmax_2d.py": f"import helper\nfrom pack import part, x\n{ANSWERS['argmax_2d']}",
+        "ann/helper.py": "from utils import f",
+        "ann/pack/__init__.py": "from .inner import x",
+        **dict.fromkeys(["ann/pack/part.py", "ann/pack/inner.py", "ann/utils/__init__.py"], "f = x = 1\n"),
         "ann/average.py": mine,
         "cy/one.py": RIGHT,
         "cy/1.py": SUMS,

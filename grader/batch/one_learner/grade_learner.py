@@ -111,7 +111,6 @@ class LearnerGrader:
         if not any(found[0].path for found in matches.values()):
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)
-        self._explain_missing(hand_in, sources, matches)
         write_sources(root, read.contents, hand_in)
         labels = _PathLabels(root, learner)
         attempts: list[Attempt] = []
@@ -120,6 +119,10 @@ class LearnerGrader:
                 if lesson.kind == "capstone" and one.path:
                     self._write_artefact(root, lesson, one, folders, hand_in)
                 attempts.append(Attempt(one, self._read_lesson(lesson, one, root, labels)))
+        submissions = [attempt.found for attempt in attempts if isinstance(attempt.found, Submission)]
+        imported = {path for each in submissions for path, _ in each.siblings.values()}
+        found = {path for path in sources if labels.replace_in(str(root / path)) in imported}
+        self._explain_missing(hand_in, sources, matches, found)
         return attempts, sources
 
     def _write_artefact(
@@ -190,7 +193,11 @@ class LearnerGrader:
         return (again, read) if says_more or better_result(again, result) is again else (result, one)
 
     def _explain_missing(
-        self, hand_in: HandIn, sources: Mapping[str, str], matches: Mapping[str, Sequence[Match]]
+        self,
+        hand_in: HandIn,
+        sources: Mapping[str, str],
+        matches: Mapping[str, Sequence[Match]],
+        found: Collection[str],
     ) -> None:
         """Note which files may be meant for lessons that have none: what was not read, and what is for no lesson."""
         taken = {one.path for found in matches.values() for one in found if one.path}
@@ -199,7 +206,7 @@ class LearnerGrader:
             hand_in.note(unread)
         names = self.judge.course.lessons.keys() | aliases(self.judge.course)
         told = " ".join(one.note for found in matches.values() for one in found)
-        if lacking and taken and (unused := explain_unused(sources, taken, names, told)):
+        if lacking and taken and (unused := explain_unused(sources, taken, found, names, told)):
             hand_in.note(unused)
 
     def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str], hand_in: HandIn) -> dict[str, Any]:
