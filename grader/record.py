@@ -181,6 +181,11 @@ def count_statuses(statuses: Iterable[str]) -> str:
     return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
 
 
+def tell_scored(scored: int, hand_ins: int) -> str:
+    """Say of which hand-ins a mean is, unless it is of all."""
+    return "" if scored == hand_ins else f" of the {scored} that have one"
+
+
 def lesson_from_json(name: str, data: Mapping[str, Any]) -> LessonResult:
     """Read what `LessonResult.to_dict` gave, or a lesson of a summary."""
     known = _known_fields(LessonResult, data)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model import SCHEMA
-from grader.record import GRADED_OTHERWISE, Record, count_statuses
+from grader.record import GRADED_OTHERWISE, Record, count_statuses, tell_scored
 from grader.terminal.text import PLAIN_SIGNS, Signs, clean, plural, score_text
 
 FINE = ("graded", "missing")
@@ -90,7 +91,7 @@ def find_trouble(record: Record) -> str:
 
 def sentence(summary: RunSummary) -> str:
     """Sum up the run in one sentence."""
-    some = "" if len(summary.scores) == summary.submissions else f" of the {len(summary.scores)} that have one"
+    some = tell_scored(len(summary.scores), summary.submissions)
     mean = f"mean score {score_text(summary.mean)}{some}" if summary.scores else "no score"
     counts = count_statuses(summary.statuses.elements())
     return (
@@ -108,10 +109,7 @@ def unfinished_line(summary: RunSummary) -> str:
 
 def lacking_line(summary: RunSummary) -> str:
     """Say who has no file for some of the lessons; "" if nobody."""
-    if not (lacking := summary.lacking):
-        return ""
-    more = f"; and {len(lacking) - MAX_TO_LOOK_AT} more" if len(lacking) > MAX_TO_LOOK_AT else ""
-    return clean(f"No file for some lessons: {'; '.join(lacking[:MAX_TO_LOOK_AT])}{more}.")
+    return clean(f"No file for some lessons: {_join(summary.lacking)}.") if summary.lacking else ""
 
 
 def overridden_line(summary: RunSummary) -> str:
@@ -124,11 +122,16 @@ def overridden_line(summary: RunSummary) -> str:
 
 def outdated_line(summary: RunSummary) -> str:
     """Say which results of lessons are of another course than the rest; "" if none."""
-    if not (left := summary.outdated):
+    if not summary.outdated:
         return ""
-    more = f"; and {len(left) - MAX_TO_LOOK_AT} more" if len(left) > MAX_TO_LOOK_AT else ""
     what = "Graded with another course or other settings, and not again: their files are not among these hand-ins"
-    return clean(f"{what} ({'; '.join(left[:MAX_TO_LOOK_AT])}{more}).")
+    return clean(f"{what} ({_join(summary.outdated)}).")
+
+
+def _join(whose: Sequence[str]) -> str:
+    """Join the first of these, and say how many more there are."""
+    more = len(whose) - MAX_TO_LOOK_AT
+    return "; ".join(whose[:MAX_TO_LOOK_AT]) + (f"; and {more} more" if more > 0 else "")
 
 
 def look_at_lines(summary: RunSummary) -> list[str]:

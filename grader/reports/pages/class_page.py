@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from grader.record import Record, count_statuses
+from grader.record import Record, count_statuses, tell_scored
 from grader.reports import charts, html_document
 from grader.reports.pages import class_findings, class_learners
 from grader.reports.pages.class_alike import MAX_GROUPS, group_similar
@@ -99,7 +99,7 @@ def _sentence(head: Mapping[str, Any], tally: ClassTally) -> str:
     counts = count_statuses(row.status for row in tally.rows)
     said = f"{plural(len(tally.rows), 'submission')}{f': {counts}' if counts else ''}."
     if scores.count:
-        some = "" if scores.count == len(tally.rows) else f" of the {scores.count} that have one"
+        some = tell_scored(scores.count, len(tally.rows))
         said += f" Mean score {score_text(scores.mean)}, median {score_text(scores.median)}{some}."
     if missing := len(head.get("missing") or ()):
         said += f" {plural(missing, 'learner')} handed nothing in."
