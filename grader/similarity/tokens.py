@@ -31,10 +31,7 @@ _LAYOUT = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.END
 _ODD_SIGN = re.compile(r"[^\x00-\x7f\w]")
 _SIGNS = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
 _FSTRING = re.compile(r"(?i)r?[ft]r?['\"]")
-_BRACES = (
-    ast.FormattedValue,
-    getattr(ast, "Interpolation", ast.FormattedValue),
-)  # from Python 3.14 on t-strings have some
+_BRACES = (ast.FormattedValue, getattr(ast, "Interpolation", ast.FormattedValue))  # of t-strings, from Python 3.14 on
 # from Python 3.12 on an f-string is many tokens
 _OPENS, _CLOSES = (
     frozenset(kind for kind, name in tokenize.tok_name.items() if name.endswith(end))

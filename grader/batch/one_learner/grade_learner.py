@@ -197,7 +197,7 @@ class LearnerGrader:
         hand_in: HandIn,
         sources: Mapping[str, str],
         matches: Mapping[str, Sequence[Match]],
-        found: Collection[str],
+        imported: Collection[str],
     ) -> None:
         """Note which files may be meant for lessons that have none: what was not read, and what is for no lesson."""
         taken = {one.path for found in matches.values() for one in found if one.path}
@@ -206,7 +206,7 @@ class LearnerGrader:
             hand_in.note(unread)
         names = self.judge.course.lessons.keys() | aliases(self.judge.course)
         told = " ".join(one.note for found in matches.values() for one in found)
-        if lacking and taken and (unused := explain_unused(sources, taken, found, names, told)):
+        if lacking and taken and (unused := explain_unused(sources, taken, imported, names, told)):
             hand_in.note(unused)
 
     def _keep_code(self, counting: Sequence[Counting], texts: Mapping[str, str], hand_in: HandIn) -> dict[str, Any]:
