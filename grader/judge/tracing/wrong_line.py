@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from grader.judge.processes.remote_module import CallableModule
-from grader.judge.tracing.answer import Answer
+from grader.judge.tracing.answer import Answer, Path
 from grader.judge.tracing.matching import Match, Matcher, Right, WrongStep, is_equal, is_lost
 from grader.judge.tracing.relations import EQUAL, OPPOSITE, SLICES, relate
 from grader.judge.tracing.replacements import Trial, find_replacements
@@ -54,16 +54,16 @@ class LineFinder:
 
     def find(self) -> WrongStep | None:
         """Return the step where right ends, in all of an answer or else in an entry; None where that is not certain."""
-        found, doubts = self._find(), self.is_uncertain
+        found, doubts = self._find(()), self.is_uncertain
         for entry in [] if found or doubts else self.answer.wrong:
-            self.answer.entry = entry
-            if found := self._find():
+            if found := self._find(entry):
                 break
             doubts |= self.is_uncertain
         self.is_uncertain |= doubts
         return found and replace(found, mends=self.answer.words)
 
-    def _find(self) -> WrongStep | None:
+    def _find(self, entry: Path) -> WrongStep | None:
+        self.answer.entry = entry
         trial = self._find_mending()
         index = None if trial is None else trial.index if trial.is_sure else self._first_doubtful(trial.index)
         self.is_uncertain |= trial is not None and index is None
