@@ -74,6 +74,7 @@ JUDGE_ORDER = (
     "pictures",
     "kept_fingerprints",
     "mended_answers",
+    "line_search",
     "examination",
     "session",
     "debug_replay",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from grader.course.learner_copy import ASK_AGAIN
@@ -16,7 +15,6 @@ from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
 from grader.judge.checks.loaded_submission import Known, LearnerFunctions, LoadedSubmission, OwnFunctions
 from grader.judge.checks.mending import MendingModule
-from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers, RecordedAnswers, load_mistake_sets, open_course_answers
 from grader.judge.course_files import load_file
 from grader.judge.diagnosis.counterexample import find_counterexample
@@ -24,23 +22,21 @@ from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
 from grader.judge.errors import LearnerError
 from grader.judge.kept_fingerprints import KeptFingerprints
+from grader.judge.line_search import LineSearch, check_submission
 from grader.judge.mended_answers import diagnose_mended, name_drawn
 from grader.judge.pictures.draw import draw_pictures
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
-from grader.judge.tracing.gradient_line import find_gradient_lines
-from grader.judge.tracing.shapes import TracedCall, trace_shapes
-from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, find_wrong_line
+from grader.judge.tracing.shapes import TracedCall
 from grader.judge.transcript.prefetch import may_be_asked_ahead
 from grader.judge.verdict import feedback
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.lesson_findings import Finding, find_mistakes, find_nothing_loaded, name_failures
-from grader.judge.verdict.messages import PASSES_ON_CPU, make_check_result
+from grader.judge.verdict.messages import PASSES_ON_CPU
 from grader.judge.verdict.outcome_mistakes import may_be_at_fault, name_randomness
-from grader.model import CheckResult, Course, Lesson, LessonResult, Submission, WrongLine
+from grader.model import CheckResult, Course, Lesson, LessonResult, Submission
 from grader.model.picture import Picture
 from grader.worker.preload import configure_torch
-from grader.worker.watch.watched_source import hook_expressions
 
 
 def with_judge(
@@ -80,8 +76,7 @@ class Judge:
         self.on_score: Callable[[float | None], object] = lambda _: None
         self._lesson_checks: dict[str, LessonChecks] = {}
         self._diagnosticians: dict[str, dict[str, Diagnostician]] = {}
-        self._fixed: dict[str, LessonChecks] = {}
-        self._references: dict[str, WatchedReference] = {}
+        self.lines = LineSearch(runner, answers, self.workers)
         if course.arrays == "torch":
             configure_torch()
 
@@ -137,7 +132,7 @@ class Judge:
         checks, submission = self.lesson_checks(lesson, seed), Submission(lesson.name, "", "")
         loaded = OwnFunctions(checks, namespace, True, known)
         loaded.load()
-        return self._check(checks, submission, loaded)
+        return check_submission(checks, submission, loaded)
 
     def checks_of(self, lesson: Lesson) -> list[Check]:
         """Return the checks of a lesson, in their order."""
@@ -146,7 +141,7 @@ class Judge:
     def lesson_checks(self, lesson: Lesson, seed: int) -> LessonChecks:
         """Return the checks of a lesson on one seed; those of the last seed are kept."""
         if seed == PROBE_SEED:
-            return self._fixed_checks(lesson)
+            return self.lines.fixed_checks(lesson)
         known = self._lesson_checks.get(lesson.name)
         if known is None or known.seed != seed:
             known = self._lesson_checks[lesson.name] = LessonChecks(self.runner, self.answers, lesson, seed)
@@ -155,7 +150,7 @@ class Judge:
     def diagnosticians(self, lesson: Lesson) -> dict[str, Diagnostician]:
         """Return what names the mistakes of each function; it is made once."""
         if lesson.name not in self._diagnosticians:
-            checks = self._fixed_checks(lesson)
+            checks = self.lines.fixed_checks(lesson)
             sets = load_mistake_sets(lesson)
             made = {each.function: make_diagnostician(checks, each) for each in sets}
             if self.kept:
@@ -175,31 +170,8 @@ class Judge:
             yield from load_file(lesson.checks_path).build(loaded.load(), self.answers.rand(lesson, "build", seed))
 
     def trace(self, lesson: Lesson, submission: Submission) -> list[TracedCall]:
-        """Watch each function of a submission on a call of its checks; empty where the course has no reference to it.
-
-        Raises:
-            LearnerError, WorkerError: The submission cannot be loaded.
-        """
-        if self.answers.release or not lesson.solution_path.is_file():
-            return []
-        checks = self._fixed_checks(lesson)
-        with closing(LearnerFunctions(checks, submission, self.workers)) as loaded:
-            loaded.load()
-            if (subject := loaded.load_watched()) is None:
-                return []
-            module, found = WatchedModule(subject, hook_expressions(submission.source)[1]), []
-            for function in lesson.functions:
-                asked = [
-                    checks.transcripts[each.name].submission
-                    for each in checks.checks
-                    if each.function_in(lesson) == function.name and not each.is_run
-                ]
-                try:
-                    found.append(trace_shapes(function, module, self._watched_reference(lesson), asked, submission))
-                except LearnerError:
-                    if not any(found):
-                        raise
-            return [call for call in found if call is not None]
+        """Watch each function of a submission, as `LineSearch.trace` says."""
+        return self.lines.trace(lesson, submission)
 
     def draw_pictures(self, lesson: Lesson, submission: Submission) -> list[Picture]:
         """Draw what a submission answers beside what the reference does; empty where the course has no pictures of it.
@@ -207,7 +179,7 @@ class Judge:
         Raises:
             LearnerError, WorkerError: The submission cannot be loaded.
         """
-        with closing(LearnerFunctions(self._fixed_checks(lesson), submission, self.workers)) as loaded:
+        with closing(LearnerFunctions(self.lines.fixed_checks(lesson), submission, self.workers)) as loaded:
             return list(self._draw(lesson, loaded))
 
     def _draw(self, lesson: Lesson, loaded: LoadedSubmission) -> Iterator[Picture]:
@@ -256,7 +228,7 @@ class Judge:
             loaded.load()
         except LearnerError as error:
             return find_nothing_loaded(lesson, submission, checks.checks, error)
-        results = self._check(checks, submission, loaded)
+        results = check_submission(checks, submission, loaded)
         call_seconds = self.course.limits_for(lesson).call_seconds
         facts = Facts(lesson, submission, loaded.found, loaded.public, call_seconds, self.course.lessons)
         failures = name_failures(facts, results)
@@ -272,62 +244,8 @@ class Judge:
                 named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}
                 evidence[name] = self._probe(checks, name, loaded, name in drawing, named)
             finding = find_mistakes(facts, results, failures, evidence)
-            finding.lines = self._find_lines(lesson, submission, loaded, results, unnamed)
+            finding.lines = self.lines.find(lesson, submission, loaded, results, unnamed)
         return finding
-
-    def _check(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> list[CheckResult]:
-        """Run the checks and settle what each earns."""
-        outcomes = run_checks(checks, submission, loaded)
-        return feedback.settle_points([make_check_result(outcome, checks.lesson, submission) for outcome in outcomes])
-
-    def _check_anew(self, checks: LessonChecks, submission: Submission, source: str) -> list[CheckResult]:
-        """Return the results of another source in the place of the submission's. Raises LearnerError."""
-        changed = replace(submission, source=source)
-        with closing(LearnerFunctions(checks, changed, self.workers)) as loaded:
-            loaded.load()
-            return self._check(checks, changed, loaded)
-
-    def _find_lines(
-        self,
-        lesson: Lesson,
-        submission: Submission,
-        loaded: LoadedSubmission,
-        results: Sequence[CheckResult],
-        functions: Sequence[str],
-    ) -> list[WrongLine]:
-        """Return for each of these functions the line where right ends, as far as it can be told."""
-        if not functions or self.answers.release or not lesson.solution_path.is_file():
-            return []
-        checks = self._fixed_checks(lesson)
-        ends = {result.id: (result.function, result.outcome) for result in results}
-        told = [check for check in checks.checks if not check.is_run]
-        passed = {each.function for each in results} - {each.function for each in results if not each.passed}
-        found: list[WrongLine | None] = []
-        with suppress(LearnerError, WorkerError, SyntaxError, RecursionError):
-            if (subject := loaded.load_watched()) is None:
-                return []
-            module = WatchedModule(subject, hook_expressions(submission.source)[1])
-            for function in functions:
-                bad = ((function, "failed"), (function, "raised"))
-                failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
-                asked = [checks.transcript(check).submission for check in failed]
-                reference = self._watched_reference(lesson)
-                found.append(find_wrong_line(function, module, reference, asked, submission.source, passed))
-            anew = partial(self._check_anew, checks, submission)  # as above, by who has seen no hidden input
-            found += find_gradient_lines(submission.source, results, functions, anew)
-        loaded.drop_output()
-        return [line for line in found if line is not None]
-
-    def _fixed_checks(self, lesson: Lesson) -> LessonChecks:
-        """Return the checks of a lesson on the seed of probes."""
-        if lesson.name not in self._fixed:
-            self._fixed[lesson.name] = LessonChecks(self.runner, self.answers, lesson, PROBE_SEED)
-        return self._fixed[lesson.name]
-
-    def _watched_reference(self, lesson: Lesson) -> WatchedReference:
-        if lesson.name not in self._references:
-            self._references[lesson.name] = WatchedReference(lesson.solution_path, lesson.kinds)
-        return self._references[lesson.name]
 
     def _probe(
         self, checks: LessonChecks, function: str, loaded: LoadedSubmission, draws: bool, beside: Collection[str]
