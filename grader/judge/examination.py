@@ -27,6 +27,7 @@ from grader.judge.mended_answers import diagnose_mended, name_drawn
 from grader.judge.pictures.draw import draw_pictures
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
+from grader.judge.tracing.mistaken_line import MistakenVersion, make_versions
 from grader.judge.tracing.shapes import TracedCall
 from grader.judge.transcript.prefetch import may_be_asked_ahead
 from grader.judge.verdict import feedback
@@ -244,7 +245,8 @@ class Judge:
                 named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}
                 evidence[name] = self._probe(checks, name, loaded, name in drawing, named)
             finding = find_mistakes(facts, results, failures, evidence)
-            finding.lines = self.lines.find(lesson, submission, loaded, results, unnamed)
+            versions = {name: self._versions(lesson, name, evidence[name]) for name in unnamed}
+            finding.lines = self.lines.find(lesson, submission, loaded, results, versions)
         return finding
 
     def _probe(
@@ -277,6 +279,12 @@ class Judge:
         examples = diagnostician.mistake_set.examples
         diagnosis.counterexamples = find_counterexample(function, examples, subject, self.answers.load(lesson))
         return diagnosis
+
+    def _versions(self, lesson: Lesson, function: str, found: Diagnosis | LearnerError) -> Iterator[MistakenVersion]:
+        """Yield versions of the reference that make the mistakes which were named in a function."""
+        diagnostician = self.diagnosticians(lesson).get(function)
+        if diagnostician and isinstance(found, Diagnosis):
+            yield from make_versions(diagnostician.mistake_set, [each.id for each in found.named], lesson.kinds)
 
     def _make_result(
         self, lesson_checks: LessonChecks, submission: Submission, finding: Finding, output: str

@@ -48,6 +48,7 @@ class MarkedSource:
 
     Attributes:
         steps: The names of the steps, with what the reference has there.
+        own_steps: Those that are lines of the reference.
         parameters: Those of the function, or of the class's `forward`.
         required: Those of them that have no default.
     """
@@ -58,6 +59,7 @@ class MarkedSource:
         tree = ast.parse(source)
         self._parts = [ast.get_source_segment(source, node) or "" for node in tree.body]
         self._steps = {step.name: step for step in find_steps(source, tree)}
+        self.own_steps = self._steps.keys()
         self._compile = lru_cache(MAX_COMPILED)(self._compile_part)
         made = self._run([self._compile(top, frozenset()) for top in range(len(self._parts))])[target]
         found = {each.name: each.default for each in inspect.signature(_called(made)).parameters.values()}
@@ -72,6 +74,11 @@ class MarkedSource:
         around = {name: text for name, text in changes.items() if name not in self._steps}
         made = self._run(self._codes(inside))[self.target]
         return self._wrap(made, around) if around else made
+
+    def write(self, changes: Mapping[str, str]) -> str:
+        """Return the source with these expressions in the place of steps of its own."""
+        by_part = self._by_part(changes)
+        return "\n\n".join(self._edit_part(top, changed) for top, changed in enumerate(by_part))
 
     def require_python(self, changes: Mapping[str, str]) -> None:
         """Read what is to stand in the place of steps. Raises SyntaxError for what is not Python there."""
@@ -97,10 +104,13 @@ class MarkedSource:
         return self._run(self._codes(watched), __used__=used)[self.target]
 
     def _codes(self, changes: Mapping[str, str]) -> list[CodeType]:
+        return [self._compile(top, changed) for top, changed in enumerate(self._by_part(changes))]
+
+    def _by_part(self, changes: Mapping[str, str]) -> list[frozenset[tuple[str, str]]]:
         by_part: dict[int, set[tuple[str, str]]] = {}
         for name, text in changes.items():
             by_part.setdefault(self._steps[name].top, set()).add((name, text))
-        return [self._compile(top, frozenset(by_part.get(top, ()))) for top in range(len(self._parts))]
+        return [frozenset(by_part.get(top, ())) for top in range(len(self._parts))]
 
     def _compile_part(self, top: int, changes: frozenset[tuple[str, str]]) -> CodeType:
         with warnings.catch_warnings():

@@ -14,8 +14,9 @@ What recognises a mistake is what the checks of the function ask of it. `ask` an
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -320,6 +321,12 @@ class MistakeSet:
     def build(self, changes: Mapping[str, Any], version: Any = None) -> Any:
         """Make the function (or class) with these steps exchanged."""
         return self.source.build(changes) if version is None else version
+
+    def ways_of(self, ids: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+        """Yield the changes of each way of making these mistakes together; none where one is a whole version."""
+        rows = [[row.changes for row in self.mistakes if row.id == each and row.changes] for each in ids]
+        for changes in itertools.product(*rows) if ids else ():
+            yield dict(itertools.chain.from_iterable(each.items() for each in changes))
 
     def _version(self, version: Any) -> Any:
         return self.source.build_version(version) if isinstance(version, str) else version

@@ -42,7 +42,7 @@ def describe(function: str, found: WrongStep, trace: Trace, source: str, right: 
     which = f" (in pass {found.which_pass} of {found.passes} through it)" if found.which_pass else ""
     said = words.explain(found, place, trace)
     where = "is where something is missing" if said and _is_earlier_step(found) else "is where it goes wrong"
-    where = where if found.expected else "is the first that differs"
+    where = where if found.expected or found.is_named else "is the first that differs"
     quoted = said or words.quote(place) + "."
     parts.append(f"Line {place.line} {where}{which}" + (f": {quoted}" if quoted != f"{WITHOUT_QUOTE}." else "."))
     gist = f"`{function}`: line {place.line} {where}."
@@ -134,6 +134,8 @@ class _Words:
     def explain(self, found: WrongStep, place: Place, trace: Trace) -> str:
         """Say what there is and what belongs there; nothing where that has no name, or only its kind is wrong."""
         here, expected, value = self.quote(place), found.expected, trace.steps[found.index].value
+        if found.is_named:
+            return f"{here} gives exactly what the named mistake gives there."
         if expected is None:
             return f"the reference makes nothing that equals {here}, not even reshaped, transposed or scaled."
         if is_number(expected.value):

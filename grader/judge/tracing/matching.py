@@ -62,6 +62,7 @@ class WrongStep:
         passes: How often it ran.
         number_is: What a number is that belongs there: an argument of the function, `CONSTANT` or `STEP`.
         mends: What is right with the expected value there, in words.
+        is_named: It is what the step of a named mistake gives.
     """
 
     index: int
@@ -72,6 +73,7 @@ class WrongStep:
     passes: int = 1
     number_is: str = ""
     mends: str = ""
+    is_named: bool = False
 
 
 class Matcher:

@@ -44,15 +44,20 @@ class WatchedModule:
     places: Sequence[Place]
 
 
+def watch_source(source: str, path: Path, kinds: Mapping[str, str], names: Mapping[str, Any] = {}) -> WatchedModule:
+    """Run a source of the course's own, with these names beside those it binds, and watch its expressions."""
+    tree, places = hook_expressions(source)
+    namespace: dict[str, Any] = {**names, "__name__": path.stem, HOOK: Watcher(places)}
+    exec(compile(tree, str(path), "exec", dont_inherit=True), namespace)  # trusted
+    return WatchedModule(LocalModule(namespace, kinds), places)
+
+
 class WatchedReference:
     """The reference, watched. What it gives is known by the marks of its steps."""
 
     def __init__(self, path: Path, kinds: Mapping[str, str]) -> None:
         self.source = path.read_text(encoding="utf-8")
-        tree, places = hook_expressions(self.source)
-        namespace: dict[str, Any] = {"__name__": path.stem, HOOK: Watcher(places)}
-        exec(compile(tree, str(path), "exec", dont_inherit=True), namespace)  # the course's own file: trusted
-        self.module = WatchedModule(LocalModule(namespace, kinds), places)
+        self.module = watch_source(self.source, path, kinds)
 
     @cached_property
     def marks(self) -> dict[int, str]:
@@ -154,7 +159,7 @@ def find_wrong_line(
         passed: Functions of the lesson that passed all checks: where one is called is told, and no line of it, or of
             what it calls.
     """
-    checks, right_elsewhere = sorted(asked, key=_has_single), _with_helpers(source, passed)
+    checks, right_elsewhere = sorted(asked, key=has_single), _with_helpers(source, passed)
     for call in _first_wrong_calls(module, reference, checks):
         if _refuses(call):
             continue
@@ -252,7 +257,7 @@ def _is_uniform(answer: Any) -> bool:
     return bool(values.size > 1 and (values == values.flat[0]).all())
 
 
-def _has_single(exchanges: Sequence[Exchange]) -> bool:
+def has_single(exchanges: Sequence[Exchange]) -> bool:
     """Return True if an argument has an axis of size 1, or is a size of 1: along it mistakes do not show."""
     sizes: list[Any] = []
     for asked in exchanges:

@@ -90,22 +90,22 @@ class LineFinder:
         self.is_uncertain |= bool(expected and found and self.matcher.goes_on(index, found, expected))
         if self.is_uncertain:
             return None
-        return WrongStep(index, expected, found, self._last_right(index), which, len(passes))
+        return WrongStep(index, expected, found, self.last_right(index), which, len(passes))
 
     def outside(self, found: WrongStep) -> WrongStep | None:
         """Return the call of the function of its own in which a step is; None if that is the one that was asked."""
-        index = self._call_of(found.index)
+        index = self.call_of(found.index)
         return None if index is None else WrongStep(index, None, None, None)
 
     def _first_doubtful(self, index: int) -> int | None:
         """Return the first step not known to be right of which one was made, else that one; None if that is unknown."""
         if self._is_of_a_layer(index):
             return None
-        doubtful = set(self._doubtful(index))
+        doubtful = set(self.doubtful(index))
         given = [self.trace.steps[other].value for other in doubtful if self.trace.steps[other].given]
         if given:  # something else than the reference has: None, where an argument is not passed on
             is_left_out = all(isinstance(value, Opaque) and value.type_name == "NoneType" for value in given)
-            return self._call_of(index) if is_left_out else None
+            return self.call_of(index) if is_left_out else None
         match = self.matcher.match(index)
         if match and match.relation == OPPOSITE and RETURN not in self.trace.steps[index].place.names:
             return None  # it may be meant to be turned round later
@@ -115,11 +115,11 @@ class LineFinder:
         elsewhere = [
             other
             for other in sorted(doubtful)
-            if self._line(other) != self._line(index) and type(self.trace.steps[other].value) is not float
+            if self.line(other) != self.line(index) and type(self.trace.steps[other].value) is not float
         ]
         arrays = [other for other in elsewhere if not is_number(self.trace.steps[other].value)]
         counts = self._counted | {other for other in elsewhere if type(self.trace.steps[other].value) is int}
-        if len({self._line(other) for other in elsewhere}) > 1 or len(arrays) > 1 or counts & {*elsewhere}:
+        if len({self.line(other) for other in elsewhere}) > 1 or len(arrays) > 1 or counts & {*elsewhere}:
             return None  # several, or a number that counts, which may be right in another way of writing it
         shapes = [getattr(self.trace.steps[each].value, "shape", ()) for each in (*arrays, index)]
         if arrays and (self.trace.steps[index].place.tests or (shapes[0] and shapes[0] == shapes[1])):
@@ -233,7 +233,7 @@ class LineFinder:
             # what mends by less than can be told from the reference's says nothing of this line
             return None if is_equal(self.trace.steps[first.index].value, first.right.value) else first
         using = self._first_using_what_is_new(first, rest)
-        return using or replace(first, index=self._call_of(first.index) or first.index)
+        return using or replace(first, index=self.call_of(first.index) or first.index)
 
     def _is_related(self, trial: Trial) -> bool:
         """Return True for a step that is what belongs there but for a factor, a shift or its form.
@@ -265,7 +265,7 @@ class LineFinder:
                 return replace(first, index=index)
         return None
 
-    def _call_of(self, index: int) -> int | None:
+    def call_of(self, index: int) -> int | None:
         """Return the call, in the function that was asked, of the function of its own in which a step is."""
         steps = self.trace.steps
         outer = steps[-1].place.function
@@ -350,7 +350,7 @@ class LineFinder:
             return bool(step.value.dtype == value.dtype)
         return step.place.parent >= 0 and (step.place.function, step.place.statement) in self._filled
 
-    def _doubtful(self, index: int) -> Iterator[int]:
+    def doubtful(self, index: int) -> Iterator[int]:
         """Yield the steps of which one was made that are not known to be right."""
         waiting, seen = list(self.trace.steps[index].made_from), {index}
         while waiting:
@@ -359,10 +359,8 @@ class LineFinder:
                 continue
             seen.add(other)
             step = self.trace.steps[other]
-            match = self.matcher.match(other)
             is_counting = type(step.value) is int and step.place.kind == "BinOp" and step.place.tests
-            if is_counting:
-                match = None
+            match = None if is_counting else self.matcher.match(other)
             if self.matcher.is_known(step) or (match and (match.relation == EQUAL or not is_array(step.value))):
                 continue
             if match:  # right but for a factor, say: the factor may be wrong
@@ -377,17 +375,18 @@ class LineFinder:
         inner = self.trace.steps[index]
         return is_number(inner.value) or (inner.place.statement == step.place.statement and inner.place.kind != "Name")
 
-    def _last_right(self, index: int) -> Match | None:
+    def last_right(self, index: int) -> Match | None:
         """Return the last variable before a step, of those it was made of, that equals a marked value."""
         before = [
             match
             for other in sorted(self.trace.ancestors(index) - {index})
-            if self.trace.steps[other].place.names and self.trace.steps[other].place.line <= self._line(index)
+            if self.trace.steps[other].place.names and self.trace.steps[other].place.line <= self.line(index)
             if (match := self.matcher.equal(other)) and match.right.mark and not is_lost(match.right.value)
         ]
         return before[-1] if before else None
 
-    def _line(self, index: int) -> int:
+    def line(self, index: int) -> int:
+        """Return the line of a step."""
         return self.trace.steps[index].place.line
 
     def _describe(self, index: int, expected: Right) -> Match | None:

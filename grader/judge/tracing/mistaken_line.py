@@ -1,0 +1,212 @@
+"""Find the line on which a named mistake is made: where the submission has what the mistaken reference has there.
+
+A known mistake is the reference with other expressions in it, so what these give is known as well. Where no value in
+the place of one expression makes an answer right for certain, the line is that which gives such a value, if all before
+it is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from grader.judge.mistakes.changed_parts import Span, find_changed_parts
+from grader.judge.mistakes.mistake_set import MistakeSet
+from grader.judge.tracing.line_words import describe
+from grader.judge.tracing.matching import WrongStep, is_equal
+from grader.judge.tracing.trace import Trace
+from grader.judge.tracing.watched_lesson import (
+    MAX_CHECKS,
+    WatchedModule,
+    WatchedReference,
+    has_single,
+    watch_calls,
+    watch_source,
+)
+from grader.judge.tracing.wrong_line import LineFinder
+from grader.judge.transcript.transcript import Exchange
+from grader.judge.values.compare import is_array, same, to_numpy
+from grader.model import WrongLine
+from grader.worker.watch.watched_source import Place
+
+MAX_WAYS = 12  # of making the mistakes that are named
+
+
+@dataclass(frozen=True)
+class MistakenVersion:
+    """The reference with a mistake in it, watched, and where it was changed."""
+
+    module: WatchedModule
+    parts: Sequence[Span]
+
+
+def make_versions(mistake_set: MistakeSet, ids: Sequence[str], kinds: Mapping[str, str]) -> Iterator[MistakenVersion]:
+    """Yield the reference with each way of making some mistakes together in it: of those that change its own lines."""
+    source = mistake_set.source
+    for changes in islice(mistake_set.ways_of(ids), MAX_WAYS):
+        if changes.keys() <= source.own_steps:
+            text = source.write(changes)
+            module = watch_source(text, source.path, kinds, source.names)
+            yield MistakenVersion(module, find_changed_parts(source.write({}), text))
+
+
+def find_mistaken_line(
+    function: str,
+    module: WatchedModule,
+    reference: WatchedReference,
+    asked: Sequence[Sequence[Exchange]],
+    versions: Iterable[MistakenVersion],
+    source: str,
+) -> WrongLine | None:
+    """Return the line on which a submission makes a mistake; None where that is not certain.
+
+    Args:
+        asked: What the checks ask that failed, recorded on the reference.
+        versions: Ways of making the mistake; what is found by one counts if its answer is the submission's.
+        source: That of the submission.
+
+    Raises:
+        LearnerError: The submission does not answer.
+    """
+    for version in versions:
+        for exchanges in sorted(asked, key=has_single)[:MAX_CHECKS]:
+            for finder, mistaken in _alike(module, reference, exchanges, version):
+                index = _LineOfMistake(finder, mistaken, version.parts).find()
+                if index is not None:
+                    found = WrongStep(index, None, None, finder.last_right(index), is_named=True)
+                    return describe(function, found, finder.trace, source, finder.right)
+    return None
+
+
+def _alike(
+    module: WatchedModule, reference: WatchedReference, exchanges: Sequence[Exchange], version: MistakenVersion
+) -> Iterator[tuple[LineFinder, Trace]]:
+    """Yield the calls of a check that are answered wrongly, and just as a mistaken version answers them."""
+    calls = (watch_calls(each, reference, exchanges) for each in (module, version.module))
+    for mine, theirs in zip(*calls, strict=False):
+        returned, mistaken = mine.trace.returned, theirs.trace.returned
+        if not returned or not mistaken or not same(returned[0], mistaken[0]):
+            return
+        if not same(returned[0], mine.answer):
+            yield LineFinder(module.subject, mine.request, mine.trace, reference.values(mine.right)), theirs.trace
+
+
+class _LineOfMistake:
+    """Looks in one traced call for what a mistaken version of the reference has in it."""
+
+    def __init__(self, finder: LineFinder, mistaken: Trace, parts: Sequence[Span]) -> None:
+        self.finder, self.steps = finder, finder.trace.steps
+        self.mistaken, self.parts = mistaken, parts
+        self.changed = {part[0] for part in parts}  # statements' lines
+
+    def find(self) -> int | None:
+        """Return the step of the submission that gives what the mistake gives; None if that is not certain."""
+        steps = self.mistaken.steps
+        wrong = [index for index, step in enumerate(steps) if _tells(step.value) and not self._is_right(step.value)]
+        whole = [index for index in wrong if steps[index].place.names]
+        changed = [index for index in self.mistaken.ancestors(whole[0]) if self._is_changed(index)] if whole else []
+        if not changed:
+            return None
+        if whole[0] not in changed and (kept := self._kept_of_step(max(changed))):
+            return kept[0] if len(kept) == 1 else None
+        for target in (self._smallest(wrong, whole[0]), *whole[1:]):
+            hits = [index for index in range(len(self.steps)) if self._gives(index, steps[target].value)]
+            if hits:
+                return self._certain(hits, self._inside(target, wrong))
+        return None
+
+    def _place(self, index: int) -> Place:
+        return self.mistaken.steps[index].place
+
+    def _is_changed(self, index: int) -> bool:
+        return self._place(index).statement in self.changed
+
+    def _kept_of_step(self, index: int) -> list[int]:
+        """Return the statements that keep what is only a part of the reference's step, where a mistake stops there."""
+        value = self.mistaken.steps[index].value
+        equal = [right for right in self.finder.right if is_equal(right.value, value)]
+        if not equal or any(right.name or right.mark for right in equal):
+            return []
+        steps = enumerate(self.steps)
+        return [other for other, step in steps if step.place.names and is_equal(step.value, value)]
+
+    def _inside(self, target: int, wrong: Sequence[int]) -> list[Any]:
+        """Return what changed expressions have in them that is wrong, up to a step."""
+        spans = [(self.mistaken.steps[each].value, self._place(each).span) for each in wrong if each <= target]
+        return [value for value, span in spans if any(_covers(part, span) for part in self.parts)]
+
+    def _smallest(self, wrong: Sequence[int], whole: int) -> int:
+        """Return the smallest changed expression that gives something wrong, of the statement that goes wrong first."""
+        place = self._place(whole)
+        inside = [
+            index
+            for index in wrong
+            if index <= whole
+            and (self._place(index).function, self._place(index).statement) == (place.function, place.statement)
+            and any(_covers(self._place(index).span, part) for part in self.parts)
+        ]
+        return min(inside, key=lambda index: _extent(self._place(index).span), default=whole)
+
+    def _is_right(self, value: Any) -> bool:
+        return any(is_equal(value, right.value) for right in self.finder.right)
+
+    def _gives(self, index: int, value: Any) -> bool:
+        step = self.steps[index]
+        is_it = not step.passed_on and _tells(step.value) and is_equal(step.value, value)
+        return is_it and not self.finder.matcher.equal(index)
+
+    def _certain(self, hits: Sequence[int], known: Sequence[Any]) -> int | None:
+        """Return the first of some steps if what goes before it is right, or is of the mistake as well."""
+        index, line = hits[0], self.finder.line(hits[0])
+        place, passes = self.steps[index].place, self.finder.trace.passes[self.steps[index].number]
+        again = (
+            other
+            for other in hits[1:]
+            if self.steps[other].place.kind != "Name" and self.steps[other].place.function == place.function
+        )
+        earlier = (other for other in passes if other < index and self.steps[other].part == self.steps[index].part)
+        if any(self.finder.line(other) != line for other in again) or any(earlier):
+            return None  # which of both is meant is not known, or an earlier pass through it was right
+        before = [*self.finder.doubtful(index), *filter(self._is_off, self.finder.trace.ancestors(index))]
+        doubtful = (self.steps[other].value for other in before if self.finder.line(other) != line)
+        if not all(any(is_equal(value, each) for each in known) for value in doubtful):
+            return None
+        return self._of_helper(index, passes) if place.function != self.steps[-1].place.function else index
+
+    def _is_off(self, index: int) -> bool:
+        """Return True if a step is one of the reference's but for a factor or a shift."""
+        match = self.finder.matcher.match(index)
+        return match is not None and any(word in match.relation for word in (" times", " plus"))
+
+    def _of_helper(self, index: int, passes: Collection[int]) -> int | None:
+        """Return a step in a function of the submission's own, or the call of that if it is right in another one."""
+        function = self.steps[index].place.function
+        given = (
+            other
+            for other in self.finder.trace.ancestors(index)
+            if self.steps[other].place.kind == "Name" and self.steps[other].place.function == function
+        )
+        if any(type(self.steps[other].value) is int and not self.finder.matcher.equal(other) for other in given):
+            return None  # a size that the reference does not have
+        is_right_elsewhere = any(self.finder.matcher.equal(other) for other in passes)
+        return self.finder.call_of(index) if is_right_elsewhere else index
+
+
+def _tells(value: Any) -> bool:
+    """Return True for a value that is hardly another's by chance: a fraction, or an array of different numbers."""
+    if not is_array(value):
+        return type(value) is float
+    numbers = to_numpy(value)
+    if numbers.size == 1:
+        return bool(numbers.dtype.kind == "f")
+    return bool(numbers.size and not (numbers == numbers.flat[0]).all())
+
+
+def _covers(span: Span, part: Span) -> bool:
+    return span[:2] <= part[:2] and span[2:] >= part[2:]
+
+
+def _extent(span: Span) -> tuple[int, int]:
+    return span[2] - span[0], span[3] - span[1]

@@ -1,0 +1,153 @@
+"""The line of a named mistake: where a submission has what the reference has with that mistake in it."""
+
+from __future__ import annotations
+
+import pytest
+from support.factories import judge_source
+
+from grader.judge.mistakes.changed_parts import find_changed_parts
+from grader.judge.processes.launcher import Launcher
+
+ATTENTION_GRADIENT = """import math
+import torch
+
+
+def two_tokens(q, k1, k2, v1, v2, g):
+    a = 1 / (1 + math.exp(q * k2 - q * k1))
+    s = g * (v1 - v2) * a * (1 - a)
+    return dict(a=a, dq=s * (k1 - k2), dk1=s * q, dk2=-s * q, dv1=a * g, dv2=(1 - a) * g)
+
+
+def attention_backward(q, k, v, d_out):
+    scale = q.size(1) ** -0.5
+    p = torch.softmax(q @ k.T * scale, dim=1)
+    dp = d_out @ v.T
+    ds = p * dp
+    return ds @ k * scale, ds.T @ q * scale, p.T @ d_out
+"""
+CACHED = """import torch
+
+
+def join(old, new):
+    return torch.cat([old, new], dim=-2)
+
+
+def cached_attention(q, k, v, cache=None):
+    if cache is not None:
+        k = {keys}
+        v = join(cache[1], v)
+    new, all_of = q.size(-2), k.size(-2)
+    seen = torch.ones(new, all_of, dtype=torch.bool, device=q.device).tril(all_of - new)
+    scores = (q @ k.mT / q.size(-1) ** 0.5).masked_fill(~seen, float("-inf"))
+    return scores.softmax(-1) @ v, (k, v)
+
+
+def generate_cached(model, ids, max_new_tokens, pick):
+    was, cache, unread = model.training, None, ids
+    model.eval()
+    with torch.no_grad():
+        for _ in range(max_new_tokens):
+            logits, cache = model(unread, cache)
+            unread = pick(logits[:, -1]).unsqueeze(1)
+            ids = torch.cat([ids, unread], dim=1)
+    model.train(was)
+    return ids
+"""
+CROSS_ENTROPY = """import math
+import torch
+
+
+def cross_entropy(logits, targets, ignore_index=-100, label_smoothing=0.0):
+    shares = logits.softmax(-1)
+    logs = {logs}
+    keep = targets != ignore_index
+    kept = torch.where(keep, targets, 0)
+    right = -logs.gather(-1, kept.unsqueeze(-1)).squeeze(-1)
+    losses = (1 - label_smoothing) * right - label_smoothing * {spread}
+    return losses[keep].mean()
+
+
+def perplexity(losses, counts):
+    return math.exp(sum(a * b for a, b in zip(losses, counts, strict=True)) / sum(counts))
+"""
+TRAINING = """import torch
+import torch.nn.functional as F
+
+
+def train_step(model, optimizer, inputs, targets):
+    model.train()
+    {clear}
+    logits = model(inputs)
+    {cut}
+    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def train(model, optimizer, batches):
+    return [train_step(model, optimizer, *batch) for batch in batches]
+"""
+SHIFTED = "logits, targets = logits[:, :-1], targets[:, 1:]"
+
+
+@pytest.mark.parametrize(
+    ("lesson", "source", "function", "line"),
+    [
+        # what the mistake gives is a part of the reference's step, and what follows is due
+        (
+            "attention_gradient",
+            ATTENTION_GRADIENT,
+            "attention_backward",
+            15,
+        ),
+        # a function of one's own is right in another call
+        ("kv_cache", CACHED.format(keys="join(k, cache[0])"), "cached_attention", 10),
+        # on the way to what the mistake gives there are values that the reference does not have
+        ("cross_entropy", CROSS_ENTROPY.format(logs="shares.log()", spread="logs.mean(-1)"), "cross_entropy", 7),
+        # of a step that was changed in a part, the part counts
+        ("training", TRAINING.format(clear="optimizer.zero_grad()", cut=SHIFTED), "train_step", 9),
+    ],
+)
+def test_the_line_of_a_named_mistake_is_found(
+    lesson: str, source: str, function: str, line: int, launcher: Launcher
+) -> None:
+    """Where no value in one place mends the answer for certain, the line is that which gives what the mistake gives."""
+    found = {each.function: each for each in judge_source(launcher, lesson, source).lines}
+    assert found[function].line == line
+    assert f"Line {line} is where it goes wrong" in found[function].says
+    assert "gives exactly what the named mistake gives there" in found[function].says
+
+
+@pytest.mark.parametrize(
+    ("lesson", "source"),
+    [
+        # the loss is what the mistake gives, and what it was made of is the reference's but for a factor
+        ("cross_entropy", CROSS_ENTROPY.format(logs="logits.log_softmax(-1)", spread="logs.sum(-1)")),
+        # what differs first comes of what an earlier call did to the model
+        ("training", TRAINING.format(clear="pass", cut="pass")),
+    ],
+)
+def test_a_line_that_only_hands_a_mistake_on_is_not_blamed(lesson: str, source: str, launcher: Launcher) -> None:
+    """A line is not blamed for what comes of an earlier one, though it gives what the mistake gives there."""
+    result = judge_source(launcher, lesson, source)
+    assert result.mistakes
+    assert not [each for each in result.lines if "named mistake" in each.says]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "parts"),
+    [
+        ("y = (x + 1).relu()", "y = (x - 1).relu()", ["x - 1"]),
+        ("y = x.flatten(0, 1)", "y = x[:, :-1].flatten(0, 1)", ["x[:, :-1]"]),
+        ("y = f(a, b)", "y = f(b, a)", ["f(b, a)"]),
+        ("y = f(a, k=1)", "y = f(a, k=2)", ["2"]),
+        ("def f():\n    a = 1\n    return a", "def f():\n    return 2", ["return 2"]),
+        ("a = 1\nb = 2", "a = 3\nb = 4", ["3", "4"]),
+        ("a = 1", "a = 1", []),
+    ],
+)
+def test_the_smallest_parts_that_differ_are_found(right: str, wrong: str, parts: list[str]) -> None:
+    """Of a changed expression the smallest part that differs is told, and of each changed statement one."""
+    lines = wrong.split("\n")
+    assert [lines[first - 1][begin:end] for first, begin, _, end in find_changed_parts(right, wrong)] == parts
