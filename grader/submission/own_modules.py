@@ -1,13 +1,9 @@
-"""Read a learner's file, and the learner's own files that it imports, as text. Nothing is run."""
+"""Follow the imports of a learner's file into the learner's own modules, and give these plain names."""
 
 from __future__ import annotations
 
 import ast
-import errno
-import json
-import os
 import re
-import stat
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence, Set
@@ -17,21 +13,14 @@ from keyword import iskeyword
 from pathlib import Path
 
 from grader.errors import SubmissionError
-from grader.files import at, is_file, read_bounded, resolved
-from grader.model import Course, Lesson, Submission
+from grader.files import is_file, resolved
+from grader.model import Course
 from grader.source.library_parts import COME_ALONG
 from grader.source.parse import imported_module, imports_in
 from grader.source.scopes import module_names
+from grader.submission.source_text import MAX_BYTES, read_source
 
-MAX_BRACES = 5_000  # Python 3.11 reads an f-string in the square of those in it: 16 s for 40,000
 OF_PACKAGE = "__init__.py"
-ARTEFACT_SUFFIX = ".safetensors"  # of weights that a learner trained
-MAX_ARTEFACT_BYTES = 8 << 20
-MAX_BYTES = 250_000  # for the file, and for all that it imports; read in far less than the judge's 10 s
-
-NAME_IT = "learn check LESSON --file FILE.py"
-WITHOUT_DATA = "hand in your own code only, without data in it"
-START = "learn start (it adds the files that are missing, and keeps yours)"
 
 # Names that only the real package may have: what the checks run on, and what torch imports when it needs it.
 _OUR_NAMES = frozenset({"conftest", "grader"})
@@ -43,138 +32,8 @@ _PACKAGE_NAMES = frozenset({
 
 RESERVED = sys.stdlib_module_names | _PACKAGE_NAMES | COME_ALONG | _OUR_NAMES
 
-# PEP 263, of which we take the encodings that old editors write; others can be slow to decode on purpose.
-_CODING_COMMENT = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_SINGLE_BYTE = frozenset({"ascii", "us-ascii", "latin-1", "iso-8859-1", "iso-8859-15", "cp1252", "windows-1252"})
-UTF8_BOM = b"\xef\xbb\xbf"
-UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
-
-def read_submission(
-    path: Path, lesson: Lesson, course: Course, root: Path | None = None, workspace: Path | None = None
-) -> Submission:
-    """Return the submission of *lesson* in the file at *path*, with the learner's own modules that it imports.
-
-    Modules are looked for beside the file and, if it lies in the folder of a track, in those of the other tracks, then
-    in the folders above and `src` in each, but never outside *root*: the learner's folder, or the file itself where it
-    is all that was handed in. What is not there is taken from the tracks of *workspace*, whose owner checks a file from
-    elsewhere. The learner's packages, and modules of these, get plain names, in the source as well.
-    Raises SubmissionError if the file itself cannot be read, or a link leads out of *root* to it: in somebody else's
-    folder it may be any file of the user's. A fault of another file is a note.
-    """
-    if root and not resolved(path).is_relative_to(resolved(root)):
-        what = "a link leads from here to a file outside of the workspace"
-        raise _make_error(what, path, "put the file itself there, then repeat the command")
-    in_workspace = path.absolute().parent.name == lesson.track
-    source = read_source(path, if_missing=START if in_workspace else NAME_IT)
-    siblings = _Siblings(path, course, root, workspace)
-    source = siblings.follow(source)
-    artefact = read_artefact(path) if lesson.kind == "capstone" else None
-    notes = tuple(siblings.notes)
-    if lesson.kind == "capstone" and artefact is None and os.path.lexists(beside := artefact_path(path)):
-        why = "it is a link" if beside.is_symlink() else "it is no file that can be read"
-        notes += (f"{beside.name} is left out: {why}",)
-    return Submission(lesson.name, str(path), source, siblings.found, notes, artefact=artefact)
-
-
-def artefact_path(path: Path) -> Path:
-    """Return where the weights lie that belong to a submission."""
-    return path.with_suffix(ARTEFACT_SUFFIX)
-
-
-def read_artefact(path: Path) -> bytes | None:
-    """Return the weights beside a submission, cut at one byte more than is allowed; None without an ordinary file."""
-    artefact = artefact_path(path)
-    try:
-        return read_bounded(artefact, MAX_ARTEFACT_BYTES + 1) if is_file(artefact) else None
-    except OSError:
-        return None
-
-
-def read_source(path: Path, if_missing: str = NAME_IT) -> str:
-    """Read a Python file as text, with newlines as line ends.
-
-    Raises SubmissionError; `if_missing` is its next step where there is no such file, or another thing in its place.
-    """
-    source = decode_source(read_bytes(path, if_missing), path)
-    if _is_notebook(source):
-        rename = f"rename it to {path.stem}.ipynb, or save it as Python in Jupyter or Colab"
-        raise _make_error("the file is a notebook, whatever its name says", path, rename)
-    if source.count("{") > MAX_BRACES:
-        raise _make_error(f"the file has more than {MAX_BRACES} curly brackets", path, WITHOUT_DATA)
-    return source
-
-
-def _is_notebook(source: str) -> bool:
-    """Return True for the JSON of a notebook, which may be an expression of Python as well."""
-    if not (source.lstrip().startswith("{") and '"cells"' in source and '"nbformat"' in source):
-        return False
-    with suppress(ValueError, RecursionError):
-        return isinstance(json.loads(source).get("cells"), list)
-    return False
-
-
-def read_bytes(path: Path, if_missing: str = NAME_IT) -> bytes:
-    """Return what is in a Python file. Raises SubmissionError as `read_source` does."""
-    instead = if_missing if if_missing == NAME_IT else f"move it away, then {if_missing}"
-    try:
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):  # opening a pipe would wait for a writer
-            what = "a Python file is needed, and this is a folder" if stat.S_ISDIR(mode) else "this is no ordinary file"
-            raise _make_error(what, path, instead)
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise _make_error("there is no such file", path, if_missing) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        next_step = instead if getattr(error, "errno", None) == errno.ELOOP else "make it readable for yourself"
-        raise _make_error(f"the file cannot be read: {reason}", path, next_step) from None
-    if len(raw) > MAX_BYTES:
-        raise _make_error("the file is larger than 250 kB", path, WITHOUT_DATA)
-    return raw
-
-
-def decode_source(raw: bytes, path: Path) -> str:
-    """Return the text of a Python file, with newlines as line ends. Raises SubmissionError, which names *path*."""
-    save = "save the file as UTF-8 in your editor"
-    if raw.startswith(UTF16_BOMS):
-        raise _make_error("the file is saved as UTF-16; Python reads UTF-8", path, save)
-    start = len(UTF8_BOM) if raw.startswith(UTF8_BOM) else 0
-    encoding = _declared_encoding(raw[start:])
-    if not encoding.startswith(("utf-8", "utf8")) and encoding not in _SINGLE_BYTE:
-        raise _make_error(f"the file declares the encoding {encoding}", path, f"{save}, and remove that declaration")
-    try:
-        source = raw[start:].decode(encoding if encoding in _SINGLE_BYTE else "utf-8")
-    except UnicodeDecodeError as error:
-        offset = start + error.start
-        line = raw.count(b"\n", 0, offset) + 1
-        what = f"the file is not UTF-8 text: byte 0x{raw[offset]:02x} at offset {offset}, line {line}"
-        raise SubmissionError(what, where=at(path, line), next_step=save) from None
-    return source.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def encode_source(source: str) -> bytes:
-    """Return what `decode_source` reads as this text. Raises UnicodeEncodeError: its encoding may lack a sign."""
-    encoding = _declared_encoding(source.encode("utf-8", "replace"))
-    return source.encode(encoding if encoding in _SINGLE_BYTE else "utf-8")
-
-
-def _declared_encoding(raw: bytes) -> str:
-    """Return the encoding named in a comment on the first two lines, else "utf-8"."""
-    for line in raw.split(b"\n", 2)[:2]:
-        if declared := _CODING_COMMENT.match(line):
-            return declared[1].decode("ascii", "replace").lower().replace("_", "-")
-        if not re.match(rb"[ \t\f]*(#.*)?\r?$", line):
-            break  # a second line counts only after an empty line or a comment
-    return "utf-8"
-
-
-def _make_error(what: str, path: Path, next_step: str) -> SubmissionError:
-    return SubmissionError(what, where=str(path), next_step=next_step)
-
-
-class _Siblings:
+class OwnModules:
     """The learner's modules that a file imports, and those that these import in turn."""
 
     def __init__(self, path: Path, course: Course, root: Path | None, workspace: Path | None) -> None:

@@ -1,0 +1,86 @@
+"""Read a learner's file, and the learner's own files that it imports, as text. Nothing is run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from grader.errors import SubmissionError
+from grader.files import is_file, read_bounded, resolved
+from grader.model import Course, Lesson, Submission
+from grader.submission.own_modules import RESERVED, OwnModules, imported_modules
+from grader.submission.source_text import (
+    MAX_BYTES,
+    NAME_IT,
+    START,
+    UTF8_BOM,
+    UTF16_BOMS,
+    decode_source,
+    encode_source,
+    read_bytes,
+    read_source,
+)
+
+__all__ = [
+    "ARTEFACT_SUFFIX",
+    "MAX_ARTEFACT_BYTES",
+    "MAX_BYTES",
+    "NAME_IT",
+    "RESERVED",
+    "START",
+    "UTF8_BOM",
+    "UTF16_BOMS",
+    "artefact_path",
+    "decode_source",
+    "encode_source",
+    "imported_modules",
+    "read_artefact",
+    "read_bytes",
+    "read_source",
+    "read_submission",
+]  # fmt: skip
+
+ARTEFACT_SUFFIX = ".safetensors"  # of weights that a learner trained
+MAX_ARTEFACT_BYTES = 8 << 20
+
+
+def read_submission(
+    path: Path, lesson: Lesson, course: Course, root: Path | None = None, workspace: Path | None = None
+) -> Submission:
+    """Return the submission of *lesson* in the file at *path*, with the learner's own modules that it imports.
+
+    Modules are looked for beside the file and, if it lies in the folder of a track, in those of the other tracks, then
+    in the folders above and `src` in each, but never outside *root*: the learner's folder, or the file itself where it
+    is all that was handed in. What is not there is taken from the tracks of *workspace*, whose owner checks a file from
+    elsewhere. The learner's packages, and modules of these, get plain names, in the source as well.
+    Raises SubmissionError if the file itself cannot be read, or a link leads out of *root* to it: in somebody else's
+    folder it may be any file of the user's. A fault of another file is a note.
+    """
+    if root and not resolved(path).is_relative_to(resolved(root)):
+        what = "a link leads from here to a file outside of the workspace"
+        next_step = "put the file itself there, then repeat the command"
+        raise SubmissionError(what, where=str(path), next_step=next_step)
+    in_workspace = path.absolute().parent.name == lesson.track
+    source = read_source(path, if_missing=START if in_workspace else NAME_IT)
+    siblings = OwnModules(path, course, root, workspace)
+    source = siblings.follow(source)
+    artefact = read_artefact(path) if lesson.kind == "capstone" else None
+    notes = tuple(siblings.notes)
+    if lesson.kind == "capstone" and artefact is None and os.path.lexists(beside := artefact_path(path)):
+        why = "it is a link" if beside.is_symlink() else "it is no file that can be read"
+        notes += (f"{beside.name} is left out: {why}",)
+    return Submission(lesson.name, str(path), source, siblings.found, notes, artefact=artefact)
+
+
+def artefact_path(path: Path) -> Path:
+    """Return where the weights lie that belong to a submission."""
+    return path.with_suffix(ARTEFACT_SUFFIX)
+
+
+def read_artefact(path: Path) -> bytes | None:
+    """Return the weights beside a submission, cut at one byte more than is allowed; None without an ordinary file."""
+    artefact = artefact_path(path)
+    try:
+        return read_bounded(artefact, MAX_ARTEFACT_BYTES + 1) if is_file(artefact) else None
+    except OSError:
+        return None
