@@ -89,11 +89,10 @@ class OwnModules:
 
     def _find(self, name: str) -> Path | None:
         """Return the file of a module: also a notebook, a copy that a browser has numbered, or that of a package."""
-        return self._find_file(name) or self._find_below(self._around, name, OF_PACKAGE)
+        named = self._of_packages.get(name) or self._find_file(name)
+        return named or self._find_below(self._around, name, OF_PACKAGE)
 
     def _find_file(self, name: str) -> Path | None:
-        if name in self._of_packages:
-            return self._of_packages[name]
         places = (self._file_in(folder, f"{name}{end}") for end in (".py", ".ipynb") for folder in self._places)
         copies = self._copies.get(name, []) if self._home in self._folders else []
         one_copy = copies[0] if len(copies) == 1 and is_file(copies[0]) else None

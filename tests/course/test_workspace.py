@@ -607,6 +607,17 @@ def test_what_a_package_gives_and_what_lies_beside_is_found(work, written, read,
     assert set(siblings.split()) <= set(submission.siblings)
 
 
+@pytest.mark.parametrize("lines", ["from utils.tools import f\nfrom utils import BIG", "from utils import BIG, tools"])
+def test_a_package_that_was_found_hides_no_module_of_it(work, lines):
+    """In whichever order they are imported, `__init__.py` too, and by the name of its own package."""
+    files = {"utils/__init__.py": "from utils.more import *\nBIG = 1", "utils/more.py": "", "utils/tools.py": "f = 1"}
+    for importer in (lines, "\n".join(reversed(lines.split("\n"))), "import utils, beside"):
+        submission = work({"core/mean_square.py": importer, "core/beside.py": lines, **files})
+        texts = [submission.source, *(text for _, text in submission.siblings.values())]
+
+        assert {"utils", "more", "tools"} <= set(submission.siblings) and not any("utils." in text for text in texts)
+
+
 @pytest.mark.parametrize("written, name", [
     ("from utils import f", "softmax"), ("import utils\nf = utils.f", "softmax"), ("from utils import *", "softmax"),
     ("from .beside import f", "softmax"), ("from . import beside as b\nf = b.f", "softmax"), ("from .no import f", "."),
