@@ -17,7 +17,7 @@ from grader.files import is_file, resolved
 from grader.model import Course
 from grader.source.library_parts import COME_ALONG
 from grader.source.parse import imported_module, imports_in
-from grader.source.scopes import module_names
+from grader.source.scopes import imported_name, module_names
 from grader.submission.source_text import MAX_BYTES, read_source
 
 OF_PACKAGE = "__init__.py"
@@ -137,7 +137,7 @@ class OwnModules:
         if dots:
             own = (self._root, self._workspace)
             folders = [each for each in [*importer.parents][dots - 1 : dots] if any(map(each.is_relative_to, own))]
-        elif first in self._installed or self._find_file(first):
+        elif not first or first in self._installed or self._find_file(first):
             return None
         else:
             folders = self._around
@@ -170,13 +170,20 @@ class OwnModules:
         return name in self._given[file]
 
     def _names_of(self, file: Path) -> tuple[Set[str], set[Path]]:
-        """Return the names that a file binds, and the files of which it takes all; nothing beyond what may be read."""
+        """Return the names that a file binds, and the files of which it takes all; nothing beyond what may be read.
+
+        A name that it imports only out of itself is not its own: it is the module of that name.
+        """
         with suppress(SubmissionError, SyntaxError):
             source = "" if self._chars_left < 0 or self._leads_out(file) else read_source(file)
             self._chars_left -= len(source)
-            stars = [imported_module(node) for node in imports_in(source) if node.names[0].name == "*"]
-            others = (self._find_in_package(file, star) for star in stars)
-            return module_names(source).bound, {other for other in others if other}
+            leads_to = {node: self._find_in_package(file, imported_module(node)) for node in imports_in(source)}
+            stars = {other for node, other in leads_to.items() if other and node.names[0].name == "*"}
+            taken = [(other, each) for node, other in leads_to.items() for each in node.names]
+            modules = {each for other, each in taken if other == file and each.asname in (None, each.name)}
+            given = {imported_name(each) for _, each in taken if each not in modules}
+            names = module_names(source)
+            return names.assigned | (names.imported & given), stars
         return frozenset(), set()
 
     def _leads_out(self, file: Path) -> bool:

@@ -618,6 +618,21 @@ def test_a_package_that_was_found_hides_no_module_of_it(work, lines):
         assert {"utils", "more", "tools"} <= set(submission.siblings) and not any("utils." in text for text in texts)
 
 
+@pytest.mark.parametrize("init, read", [
+    ("from . import tools", "import tools as tools"), ("from utils import f, tools as tools", "import tools as tools"),
+    ("from . import f as tools", "from utils import tools"), ("from .f import tools", "from utils import tools"),
+    ("import math as tools\nfrom . import tools", "from utils import tools"),
+    ("tools = 1\nfrom . import tools", "from utils import tools"), ("from .f import *", "from utils import tools"),
+])  # fmt: skip
+def test_what_a_package_takes_out_of_itself_alone_is_its_module(work, init, read):
+    """It is so for `__init__.py` as for whoever imports it; a name that gets another value as well is given by that."""
+    files = {"utils/__init__.py": init, "utils/tools.py": "", "utils/f.py": "tools = 1"}
+    submission = work({"core/mean_square.py": "from utils import tools\nimport utils", **files})
+
+    assert submission.source == f"{read}\nimport utils"
+    assert read.startswith("from") or "from utils" not in submission.siblings["utils"][1]
+
+
 @pytest.mark.parametrize("written, name", [
     ("from utils import f", "softmax"), ("import utils\nf = utils.f", "softmax"), ("from utils import *", "softmax"),
     ("from .beside import f", "softmax"), ("from . import beside as b\nf = b.f", "softmax"), ("from .no import f", "."),
