@@ -56,7 +56,8 @@ class OwnModules:
         self._listed: dict[Path, frozenset[str]] = {}  # what lies in a folder
         self._of_packages: dict[str, Path] = {}  # files, by the plain names that they got
         self._given: dict[Path, set[str]] = {}  # the names that the file of a package gives
-        self._chars_left = MAX_BYTES
+        self._chars_left = MAX_BYTES  # of all that comes along
+        self._names_left = MAX_BYTES  # of what is read for its names alone, some of which comes along as well
 
     def follow(self, source: str) -> str:
         """Collect what *source* imports, transitively, and return it with the names that the modules get.
@@ -175,8 +176,8 @@ class OwnModules:
         A name that it imports only out of itself is not its own: it is the module of that name.
         """
         with suppress(SubmissionError, SyntaxError):
-            source = "" if self._chars_left < 0 or self._leads_out(file) else read_source(file)
-            self._chars_left -= len(source)
+            source = "" if self._names_left < 0 or self._leads_out(file) else read_source(file)
+            self._names_left -= len(source)
             leads_to = {node: self._find_in_package(file, imported_module(node)) for node in imports_in(source)}
             stars = {other for node, other in leads_to.items() if other and node.names[0].name == "*"}
             taken = [(other, each) for node, other in leads_to.items() for each in node.names]

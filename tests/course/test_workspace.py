@@ -562,6 +562,14 @@ def test_imported_files_have_a_limit_together(work):
     assert submission.notes == ("b.py is left out: the files that yours imports are larger than 250 kB together",)
 
 
+def test_a_file_that_is_read_for_its_names_counts_once(work):
+    """What a package takes by a star is looked through first, which takes nothing of what may come along."""
+    files = {"pack/__init__.py": "from .large import *", "pack/large.py": "f = 1  " + "#" * 240_000}
+    submission = work({"core/mean_square.py": "from pack import f", **files})
+
+    assert set(submission.siblings) == {"pack", "large"} and not submission.notes
+
+
 @pytest.mark.parametrize("written, read, file", [
     ("from core.mean import mean", "from mean import mean", "core/mean.py"),
     ("if 1: from  utils.tools import (a,\n  b); x = 1", "if 1: from tools import a, b; x = 1\n", "utils/tools.py"),
