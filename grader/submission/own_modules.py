@@ -148,13 +148,17 @@ class OwnModules:
         return self._find_below(folders, *above, f"{last}.py") or self._find_below(folders, *above, last, OF_PACKAGE)
 
     def _name_file(self, file: Path) -> str:
-        """Return the name of a file, or of its package, and where that has another meaning the path to it."""
+        """Return the name of a file, or of its package, and where that has another meaning the path to it.
+
+        `types.py` at the top has no other path: there a word comes before it.
+        """
         name = file.parent.name if file.name == OF_PACKAGE else file.stem
         held_by = self._find(name)
         is_free = held_by in (None, file) or (held_by == file.with_name(OF_PACKAGE) and not held_by.stat().st_size)
         if name in self._installed or not is_free or file == self._root / OF_PACKAGE:
             within = self._root if file.is_relative_to(self._root) else self._workspace
-            name = "_".join(file.relative_to(within).with_suffix("").parts)
+            path = "_".join(file.relative_to(within).with_suffix("").parts)
+            name = f"own_{path}" if path in self._installed else path
         is_name = name.isidentifier() and not iskeyword(name) and name not in self._installed
         return name if is_name and self._of_packages.setdefault(name, file) == file else ""
 
@@ -211,7 +215,7 @@ class OwnModules:
             self.notes.append(text)
 
     def _note_reserved(self, name: str, file: Path) -> None:
-        if file.parent == self._home:
+        if file.parent == self._home and file not in self._of_packages.values():
             why = "the checks use that name" if name in _OUR_NAMES else f"the real {name} is used"
             self._note(f"{file.name} beside your file is ignored: {why}; rename it")
 

@@ -602,10 +602,13 @@ def test_a_module_of_a_package_or_above_is_found(work, root, written, read, file
     ("from ..utils.tools import f", "from tools import f", "tools"),
     ("from ..pack import up", "from pack import up", "pack"),
     ("from .. import top", "from __init__ import top", "__init__"),
+    ("from .math import f; import math", "from core_math import f; import math", "core_math"),
+    ("from ..types import f", "from own_types import f", "own_types"),
+    ("from .. import types as t, top", "import own_types as t; from __init__ import top", "own_types __init__"),
 ])  # fmt: skip
 def test_what_a_package_gives_and_what_lies_beside_is_found(work, written, read, siblings):
     """`__init__.py` is the module of its package, and comes before a file in that; dots lead from the file's folder."""
-    empty = ("core/beside.py", "core/math.py", "utils/tools.py", "pack/near.py", "pack/part/__init__.py")
+    empty = ("core/beside.py", "core/math.py", "utils/tools.py", "pack/near.py", "pack/part/__init__.py", "types.py")
     files = dict.fromkeys(empty, "") | {"pack/__init__.py": "from .far import *\nfrom .. import top as up"}
     files |= {"utils/__init__.py": "BIG = 1\ndef f(): 1", "pack/far.py": "from . import *\nfar = near"}
     files |= {"__init__.py": "top = 1"}
