@@ -62,7 +62,7 @@ def read_submission(
         raise SubmissionError(what, where=str(path), next_step=next_step)
     in_workspace = path.absolute().parent.name == lesson.track
     source = read_source(path, if_missing=START if in_workspace else NAME_IT)
-    siblings = OwnModules(path, course, root, workspace)
+    siblings = OwnModules(path, lesson, course, root, workspace)
     source = siblings.follow(source)
     artefact = read_artefact(path) if lesson.kind == "capstone" else None
     notes = tuple(siblings.notes)

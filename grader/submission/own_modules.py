@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.errors import SubmissionError
 from grader.files import is_file, resolved
-from grader.model import Course
+from grader.model import Course, Lesson
 from grader.source.library_parts import COME_ALONG
 from grader.source.parse import imported_module, imports_in
 from grader.source.scopes import imported_name, module_names
@@ -23,7 +23,7 @@ from grader.submission.source_text import MAX_BYTES, read_source
 OF_PACKAGE = "__init__.py"
 
 # Names that only the real package may have: what the checks run on, and what torch imports when it needs it.
-_OUR_NAMES = frozenset({"conftest", "grader"})
+_OUR_NAMES = frozenset({"__main__", "conftest", "grader"})
 # fmt: off
 _PACKAGE_NAMES = frozenset({
     "torch", "numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "rich", "click",
@@ -36,7 +36,7 @@ RESERVED = sys.stdlib_module_names | _PACKAGE_NAMES | COME_ALONG | _OUR_NAMES
 class OwnModules:
     """The learner's modules that a file imports, and those that these import in turn."""
 
-    def __init__(self, path: Path, course: Course, root: Path | None, workspace: Path | None) -> None:
+    def __init__(self, path: Path, lesson: Lesson, course: Course, root: Path | None, workspace: Path | None) -> None:
         self.found: dict[str, tuple[str, str]] = {}
         self.notes: list[str] = []
         self._file = path.absolute()
@@ -52,6 +52,7 @@ class OwnModules:
         above = [folder for folder in (self._home, *self._home.parents) if folder.is_relative_to(self._root)]
         self._around = [place for folder in above for place in (folder, folder / "src")]
         self._installed = RESERVED.union(name.replace("-", "_") for name in course.packages)
+        self._lesson = lesson.name  # the name of the file itself, whatever it is called
         self._places = [*dict.fromkeys((*self._folders, *self._around))]
         self._listed: dict[Path, frozenset[str]] = {}  # what lies in a folder
         self._of_packages: dict[str, Path] = {}  # files, by the plain names that they got
@@ -138,8 +139,10 @@ class OwnModules:
         if dots:
             own = (self._root, self._workspace)
             folders = [each for each in [*importer.parents][dots - 1 : dots] if any(map(each.is_relative_to, own))]
-        elif not first or first in self._installed or self._find_file(first):
+        elif not first or first in self._installed:
             return None
+        elif plain := self._find_file(first):
+            return plain if (importer, module) == (self._file, self._lesson) else None
         else:
             folders = self._around
         if not first:
@@ -150,17 +153,20 @@ class OwnModules:
     def _name_file(self, file: Path) -> str:
         """Return the name of a file, or of its package, and where that has another meaning the path to it.
 
-        `types.py` at the top has no other path: there a word comes before it.
+        `types.py` at the top has no other path: there a word comes before it. The lesson's name is that of its file.
         """
         name = file.parent.name if file.name == OF_PACKAGE else file.stem
         held_by = self._find(name)
         is_free = held_by in (None, file) or (held_by == file.with_name(OF_PACKAGE) and not held_by.stat().st_size)
-        if name in self._installed or not is_free or file == self._root / OF_PACKAGE:
+        if self._is_taken(name, file) or not is_free or file == self._root / OF_PACKAGE:
             within = self._root if file.is_relative_to(self._root) else self._workspace
             path = "_".join(file.relative_to(within).with_suffix("").parts)
-            name = f"own_{path}" if path in self._installed else path
-        is_name = name.isidentifier() and not iskeyword(name) and name not in self._installed
+            name = f"own_{path}" if self._is_taken(path, file) else path
+        is_name = name.isidentifier() and not iskeyword(name) and not self._is_taken(name, file)
         return name if is_name and self._of_packages.setdefault(name, file) == file else ""
+
+    def _is_taken(self, name: str, file: Path) -> bool:
+        return name in self._installed or (name == self._lesson and file != self._file)
 
     def _gives(self, file: Path, name: str) -> bool:
         """Return True if a file binds a name, or has it of one of which it takes all names."""
@@ -254,9 +260,10 @@ def _rename_imports(source: str, find: Callable[..., str]) -> str:
 def _rename(node: ast.Import | ast.ImportFrom, find: Callable[..., str]) -> str:
     """Return an import as it is to be written in one line; "" for one that stays as it is."""
     if isinstance(node, ast.Import):
-        names = [find(each.name) if each.asname and "." in each.name else "" for each in node.names]
-        plain = [ast.alias(new or old.name, old.asname) for new, old in zip(names, node.names, strict=True)]
-        return ast.unparse(ast.Import(plain)) if any(names) else ""
+        names = [find(each.name) if each.asname or "." not in each.name else "" for each in node.names]
+        pairs = [(new or old.name, old) for new, old in zip(names, node.names, strict=True)]
+        plain = [ast.alias(new, old.asname or old.name) if new != old.name else old for new, old in pairs]
+        return ast.unparse(ast.Import(plain)) if plain != node.names else ""
     module = imported_module(node)
     names = [find(module, each.name) for each in node.names]
     rest = [each for each, name in zip(node.names, names, strict=True) if not name]

@@ -644,6 +644,25 @@ def test_what_a_package_takes_out_of_itself_alone_is_its_module(work, init, read
     assert read.startswith("from") or "from utils" not in submission.siblings["utils"][1]
 
 
+@pytest.mark.parametrize("written, read, file", [
+    ("from utils.mean_square import f", "from utils_mean_square import f", "utils/mean_square.py"),
+    ("from .mean_square import f", "from core_mean_square import f", "core/mean_square.py"),
+    ("from mean_square import f", "from core_mean_square import f", "core/mean_square.py"),
+    ("import os, mean_square", "import os, own_mean_square as mean_square", "mean_square.py"),
+    ("from mean_square import f", "from mean_square___init__ import f", "mean_square/__init__.py"),
+    ("from utils.__main__ import f", "from utils___main__ import f", "utils/__main__.py"),
+])  # fmt: skip
+def test_a_file_called_like_the_lesson_is_not_taken_for_the_judged_one(course, root, written, read, file):
+    """The worker knows the judged file by the lesson's name, and itself as `__main__`: another file gets its path."""
+    for name, text in {"core/hw1.py": written, file: "f = 1"}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    submission = read_submission(root / "core/hw1.py", course.lessons["mean_square"], course, root)
+
+    assert submission.source == read
+    assert (str(root / file), "f = 1") in submission.siblings.values()
+
+
 @pytest.mark.parametrize("written, name", [
     ("from utils import f", "softmax"), ("import utils\nf = utils.f", "softmax"), ("from utils import *", "softmax"),
     ("from .beside import f", "softmax"), ("from . import beside as b\nf = b.f", "softmax"), ("from .no import f", "."),
