@@ -6,9 +6,9 @@ import ast
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from keyword import iskeyword
 from pathlib import Path
 
@@ -50,11 +50,12 @@ class OwnModules:
         self._workspace = workspace or self._root
         self._folders += [workspace / name for name in self._tracks] if workspace else []
         above = [folder for folder in (self._home, *self._home.parents) if folder.is_relative_to(self._root)]
-        self._around = [place for folder in above for place in (folder, folder / "src")]
+        around = [place for folder in above for place in (folder, folder / "src")]
+        self._around = _holding(around)
+        self._places = _holding(dict.fromkeys((*self._folders, *around)))
+        self._holding = cache(_holding)  # of the one folder in which a relative import looks
         self._installed = RESERVED.union(name.replace("-", "_") for name in course.packages)
         self._lesson = lesson.name  # the name of the file itself, whatever it is called
-        self._places = [*dict.fromkeys((*self._folders, *self._around))]
-        self._listed: dict[Path, frozenset[str]] = {}  # what lies in a folder
         self._of_packages: dict[str, Path] = {}  # files, by the plain names that they got
         self._given: dict[Path, set[str]] = {}  # the names that the file of a package gives
         self._chars_left = MAX_BYTES  # of all that comes along
@@ -92,24 +93,12 @@ class OwnModules:
     def _find(self, name: str) -> Path | None:
         """Return the file of a module: also a notebook, a copy that a browser has numbered, or that of a package."""
         named = self._of_packages.get(name) or self._find_file(name)
-        return named or self._find_below(self._around, name, OF_PACKAGE)
+        return named or _find_below(self._around, name, OF_PACKAGE)
 
     def _find_file(self, name: str) -> Path | None:
-        places = (self._file_in(folder, f"{name}{end}") for end in (".py", ".ipynb") for folder in self._places)
         copies = self._copies.get(name, []) if self._home in self._folders else []
         one_copy = copies[0] if len(copies) == 1 and is_file(copies[0]) else None
-        return next(filter(None, places), one_copy)
-
-    def _find_below(self, folders: Sequence[Path], *parts: str) -> Path | None:
-        return next(filter(None, (self._file_in(folder, *parts) for folder in folders)), None)
-
-    def _file_in(self, folder: Path, *parts: str) -> Path | None:
-        """Return a file below a folder; of what does not lie in that, nothing is asked of the disk."""
-        if folder not in self._listed:
-            with suppress(OSError):
-                self._listed[folder] = frozenset(each.name for each in folder.iterdir())
-        is_listed = parts[0] in self._listed.setdefault(folder, frozenset())
-        return file if is_listed and is_file(file := folder.joinpath(*parts)) else None
+        return _find_below(self._places, f"{name}.py") or _find_below(self._places, f"{name}.ipynb") or one_copy
 
     @cached_property
     def _copies(self) -> dict[str, list[Path]]:
@@ -138,7 +127,8 @@ class OwnModules:
         first, *inner = module[dots:].split(".")
         if dots:
             own = (self._root, self._workspace)
-            folders = [each for each in [*importer.parents][dots - 1 : dots] if any(map(each.is_relative_to, own))]
+            folder = [each for each in [*importer.parents][dots - 1 : dots] if any(map(each.is_relative_to, own))]
+            folders = self._holding(tuple(folder))
         elif not first or first in self._installed:
             return None
         elif plain := self._find_file(first):
@@ -146,9 +136,9 @@ class OwnModules:
         else:
             folders = self._around
         if not first:
-            return self._find_below(folders, OF_PACKAGE)
+            return _find_below(folders, OF_PACKAGE)
         *above, last = (first, *inner)
-        return self._find_below(folders, *above, f"{last}.py") or self._find_below(folders, *above, last, OF_PACKAGE)
+        return _find_below(folders, *above, f"{last}.py") or _find_below(folders, *above, last, OF_PACKAGE)
 
     def _name_file(self, file: Path) -> str:
         """Return the name of a file, or of its package, and where that has another meaning the path to it.
@@ -228,6 +218,21 @@ class OwnModules:
     def _note_track(self, name: str, rest: str) -> None:
         if name in self._tracks and rest and is_file(self._root / name / f"{rest}.py"):
             self._note(f"{name}.{rest} is not found from here: write `from {rest} import ...` instead")
+
+
+def _holding(folders: Iterable[Path]) -> dict[str, list[Path]]:
+    """Return which of the folders hold each name: of thousands of imports most lead nowhere, and are looked up here."""
+    found: dict[str, list[Path]] = {}
+    for folder in folders:
+        with suppress(OSError):
+            for each in folder.iterdir():
+                found.setdefault(each.name, []).append(folder)
+    return found
+
+
+def _find_below(folders: Mapping[str, Sequence[Path]], *parts: str) -> Path | None:
+    """Return the first file of that path in the folders that hold its first part."""
+    return next((file for each in folders.get(parts[0], ()) if is_file(file := each.joinpath(*parts))), None)
 
 
 def imported_modules(source: str) -> list[str]:

@@ -32,6 +32,7 @@ from grader.intake.unique_ids import unique
 from grader.model import Course
 from grader.source.scopes import _symbols, module_names
 from grader.source.side_effects import has_no_side_effects
+from grader.submission import read_submission
 
 TINY = ROOT / "tests" / "courses" / "tiny"
 T = TypeVar("T")
@@ -261,3 +262,14 @@ def test_a_class_zip_of_deep_and_many_members(tmp_path):
     path = make_zip(tmp_path / "all.zip", {"a/" * 60 + f"{number}.py": "" for number in range(MANY)} | {"b/a.py": SUMS})
 
     in_time(lambda: discover(path))
+
+
+@pytest.mark.slow
+def test_imports_that_lead_nowhere_are_looked_up_at_once(course, tmp_path):
+    """Not in each of the folders above a file, of which there may be dozens."""
+    file = tmp_path.joinpath(*["d"] * 60, "mean.py")
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(f"import n{number}\n" for number in range(15_000)))
+    lesson = next(iter(course.lessons.values()))
+
+    assert not in_time(lambda: read_submission(file, lesson, course, tmp_path)).siblings
