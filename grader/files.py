@@ -246,9 +246,17 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def is_file(path: Path) -> bool:
-    """Do as `Path.is_file`, but return False where a folder on the way may not be searched."""
+    """Do as `Path.is_file`, but return False for too long a name, and where a folder on the way may not be searched."""
     try:
         return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Do the same of a folder."""
+    try:
+        return path.is_dir()
     except OSError:
         return False
 

@@ -17,7 +17,7 @@ from grader.batch.results_folder import Overrides, store_path
 from grader.batch.settings import differences, key_of, make_settings
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
-from grader.files import resolved
+from grader.files import is_folder, resolved
 from grader.model import Course, Override
 from grader.model.person_id import fold_id
 from grader.model.person_name import name_keys
@@ -175,14 +175,14 @@ def _find_stores(paths: Sequence[Path], target: Path) -> list[Path]:
     """Return the stores at some paths, each once, without the target."""
     found: dict[Path, Path] = {}
     for path in paths:
-        if (path / FOLDER).is_symlink():
+        if is_folder(path) and (path / FOLDER).is_symlink():
             what, next_step = (
                 f"{FOLDER} is a link out of the results",
                 "name the folder that it leads to, if you trust it",
             )
             raise UsageError(what, where=str(path), next_step=next_step)
-        shards = sorted((path / FOLDER).glob("*.sqlite")) if path.is_dir() else []
-        for store in shards or ([store_path(path)] if path.is_dir() else [path]):
+        shards = sorted((path / FOLDER).glob("*.sqlite")) if is_folder(path) else []
+        for store in shards or ([store_path(path)] if is_folder(path) else [path]):
             found.setdefault(resolved(store), store)
     found.pop(resolved(target), None)
     if not found:

@@ -23,6 +23,7 @@ from grader.batch.results_folder import (
 from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
+from grader.files import is_file, is_folder
 from grader.intake.learner import Learner, content_of
 from grader.intake.unique_ids import suggest_ids
 from grader.model import SCHEMA, Course
@@ -32,7 +33,7 @@ from grader.store.class_store import CHANGED, ClassStore, Owner, Result, State
 
 def read_settings(path: Path) -> dict[str, Any] | None:
     """Return the settings of the last run that wrote the store at *path*; None if there is none."""
-    if not path.is_file():
+    if not is_file(path):
         return None
     with closing(ClassStore(path)) as store:
         settings: dict[str, Any] | None = store.facts().get("settings")
@@ -67,7 +68,7 @@ def open_results(out: Path, **written: bool) -> Results:
 def _class_store(out: Path) -> Path:
     """Return the store of a whole class. Raises UsageError if there are only parts."""
     path = store_path(out)
-    if not path.is_file() and any((out / FOLDER).glob("*.sqlite")):
+    if not is_file(path) and is_folder(parts := out / FOLDER) and any(parts.glob("*.sqlite")):
         what = "there are only parts of a class here, which have not been joined"
         raise UsageError(what, where=str(out), next_step=f"grader merge {out} --out {out}")
     return path

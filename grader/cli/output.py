@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def put_json(content: dict[str, Any]) -> None:
 
 def refuse_existing(path: Path, force: bool) -> None:
     """Raise UsageError if the file is there already, unless with --force."""
-    if path.exists() and not force:
+    if os.path.lexists(path) and not force:
         raise UsageError("this file is there already", where=str(path), next_step="the same command with --force")
 
 

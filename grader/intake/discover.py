@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
-from grader.files import at
+from grader.files import at, is_file
 from grader.intake.blackboard_users import MAX_RECEIPT_BYTES, find_users
 from grader.intake.canvas_users import settle_users
 from grader.intake.folder_listing import list_entries, read_file
@@ -128,14 +128,14 @@ def _find_hand_ins(
     """Return the hand-ins of a source. Everything else is added to *found*."""
     if is_list(source):
         return _read_repositories(source, names)
-    if source.is_file() and not source.name.lower().endswith(".zip"):
+    if is_file(source) and not source.name.lower().endswith(".zip"):
         what = "this is a file; submissions are read from a folder, a .zip or a list of clones"
         next_step = "name a folder, a .zip of all submissions, or a list of clones"
         if is_archive(source.name):
             next_step = f"tar -xf {source.name}"
         raise SubmissionError(what, where=str(source), next_step=next_step)
     entries = list_entries(source, leave_out, names.matches_any if names else None)
-    if refused := open_class(source).refused if source.is_file() else {}:
+    if refused := open_class(source).refused if is_file(source) else {}:
         reasons = [f"{shorten(name) or 'a file'} ({why})" for name, why in refused.items()]
         found.notes = (f"Left out of the archive: {join_some(reasons, MAX_NAMES_SHOWN)}.",)
     if names:

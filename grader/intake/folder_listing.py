@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from grader.errors import SubmissionError
-from grader.files import read_bounded, resolved
+from grader.files import is_file, read_bounded, resolved
 from grader.intake.formats.class_zip import ClassArchive, open_class, require_class
 from grader.intake.formats.zip_member import Note
 from grader.intake.learner import Entry
@@ -47,7 +47,7 @@ def list_entries(source: Path, leave_out: Path | None = None, has_hand_ins: HasH
     one more folder: if *has_hand_ins* is False for all names, the only folder among them is opened instead. Raises
     SubmissionError.
     """
-    if source.is_file():
+    if is_file(source):
         return _list_archive(source, has_hand_ins)
     entries = _list_folder(source, leave_out)
     own = [entry for entry in entries if entry.kind == "folder" and not is_noise(entry.name)]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, get_type_hints
 
 from grader.errors import UsageError
-from grader.files import MAX_NUMBERED_BYTES, file_name
+from grader.files import MAX_NUMBERED_BYTES, file_name, is_file
 from grader.model import MAX_PAIRS, MAX_PEOPLE, Override
 from grader.model.course import MAX_LESSONS
 from grader.model.validate import parse_json, validated
@@ -201,7 +201,7 @@ class ClassStore:
     @classmethod
     def existing(cls, path: Path) -> ClassStore:
         """Open the store at `path`. Raises UsageError if there is no such file, StoreError if it is of another kind."""
-        if not path.is_file():
+        if not is_file(path):
             raise UsageError("there are no results of a run here", where=str(path), next_step="grader run SUBMISSIONS")
         store = cls(path)
         store.facts()

@@ -497,6 +497,17 @@ def test_a_place_where_nothing_can_be_written_is_said(class_folder, tmp_path):
     assert "--out" in refused("run", class_folder, "--out", tmp_path / "file", "--course", TINY)
 
 
+@pytest.mark.parametrize("words", [
+    ["report", "LONG"], ["open", "LONG"], ["export", "nowhere", "--canvas", "g.csv", "--out", "LONG"],
+    ["run", "LONG", "--out", "out"], ["merge", "LONG", "--out", "out"],
+])  # fmt: skip
+def test_a_name_that_no_disk_takes_is_said(tmp_path, monkeypatch, words):
+    """It is wrong usage, as a name of nothing is, with the next step; it ended in a log of ours."""
+    monkeypatch.chdir(tmp_path)
+
+    assert "Next:" in refused(*(word.replace("LONG", "a" * 300) for word in words))
+
+
 def test_broken_checks_end_the_run_and_blame_nobody(class_folder, tmp_path):
     """If the course's own checks cannot be used, that is the instructor's to mend: no learner gets a result."""
     course = shutil.copytree(TINY, tmp_path / "course")
