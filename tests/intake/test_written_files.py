@@ -28,7 +28,8 @@ def read(folder, *cells: str, beside: dict[str, str] | None = None):
     (["%%writefile ..\\a.py\nx = 1"], {}, ["left out: it writes ../a.py, which is no file beside"]),
     (["%%writefile C:..\\..\\a.py\nx = 1"], {"hw/a.py": "x = 1"}, ["Code cell 1 was read as hw/a.py."]),
     *[([f"%%writefile {path}\nx = 1"], {"hw/a.py": "x = 1"}, ["Code cell 1 was read as hw/a.py."]) for path in (
-        "/tmp/a.py", "/kaggle/working/a.py", "/home/studio-lab-user/a.py", "D:/a.py", "//pc/me/a.py", r"C:\me\a.py",
+        "/content/drive/MyDrive/hw1/a.py", '"/content/gdrive/My Drive/a.py"', "/tmp/a.py", "/kaggle/working/a.py",
+        "/home/studio-lab-user/a.py", "D:/a.py", "//pc/me/a.py", r"C:\me\a.py",
         r".\a.py", r'"C:\my hw\a.py"', "/home/me/venv/../../../a.py")],
     (["%%writefile core\\a.py\nx = 1"], {"hw/core/a.py": "x = 1"}, ["Code cell 1 was read as hw/core/a.py."]),
     (["%%writefile /x/a.py\nx = 1", "%%writefile /y/a.py\nx = 2", "%%writefile /y/b.py\nx = 3"],

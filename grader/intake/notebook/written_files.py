@@ -14,10 +14,10 @@ from grader.intake.notebook.notebook_to_module import code_cells, exported_cells
 from grader.submission import MAX_BYTES
 
 APPEND = ("-a", "--append")
-COLABS_FOLDER = "/content/"  # where its notebooks run
 _WRITES = re.compile(r"\s*%%(?:write)?file(?:[ \t]+(.*)|)(?:\n|$)")
 _QUOTED = re.compile(r"""(["'])(.*)\1""")
 _ROOT = re.compile(r"/+|[A-Za-z]:/*")
+_COLABS = re.compile(r"^/content/(?!g?drive/)")  # where its notebooks run; a drive is mounted there
 
 
 def written_files(
@@ -64,5 +64,5 @@ def _read_line(line: str) -> tuple[str, bool]:
         names = [word for word in words if word not in APPEND]
         name = _QUOTED.sub(r"\2", names[0]) if len(names) == 1 else ""
         if name and not re.search(r"""^-|["'{$]""", name):
-            return normpath(name.replace("\\", "/")).removeprefix(COLABS_FOLDER), len(words) > 1
+            return _COLABS.sub("", normpath(name.replace("\\", "/"))), len(words) > 1
     return "", False
