@@ -213,7 +213,14 @@ class LessonMatcher:
         defining = self._find_defining(lesson)
         stubs = [path for path in defining if self._is_empty(lesson, path)]
         answers = [path for path in defining if path not in stubs]
+        answers = [path for path in answers if not self._is_out_of(lesson, path, answers)] or answers
         return self._choose(lesson, answers, [*empty, *stubs]) if answers else ("", "")
+
+    def _is_out_of(self, lesson: Lesson, path: str, others: Sequence[str]) -> bool:
+        """Return whether a file has one of the lesson's functions, below a definition of its own, out of another."""
+        last = "\n".join(str(*body) for body in self._definitions(lesson, path).values() if len(body) == 1)
+        ends = tuple(f"/{name.replace('.', '/')}{end}" for name in imported_modules(last) for end in (".py", ".ipynb"))
+        return any(f"/{other}".endswith(ends) for other in others if other != path)
 
     def match_elsewhere(self, lesson: Lesson) -> tuple[str, str]:
         """Return the same for a lesson that is not written: a file named for another lesson that answers this one, too.

@@ -716,6 +716,14 @@ def test_a_file_that_is_called_a_test_counts_where_nothing_else_is_written(cours
         assert path == name
 
 
+@pytest.mark.parametrize("line", ["from mine import *", "from mine import moving_average"])
+def test_what_a_file_imports_below_its_own_is_no_second_answer(course, line):
+    """It is the other file's; what stands above the import, a stub of the template, is not what is left."""
+    sources = {"hw1.ipynb": f"def moving_average(x, n):\n    pass\n\n{line}\n", "mine.py": SUMS}
+
+    assert LessonMatcher(course, sources).match(course.lessons["moving_average"]) == ("mine.py", "")
+
+
 def test_equal_files_are_no_contradiction(course):
     """Two copies of one file are one answer, and the reader is told."""
     sources = dict.fromkeys(["a/moving_average.py", "b/moving_average.py"], SUMS)

@@ -9,8 +9,11 @@ import io
 import json
 import linecache
 import string
+import sys
 import traceback
+import types
 import warnings
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -204,6 +207,20 @@ def test_a_file_that_is_run_is_imported_if_a_name_needs_it(line, imports, code, 
     text = read_exported(f"# In[1]:\n\n\n{line}\n{code}\n")
 
     assert ("from lib import *" in text) == (imports and needed)
+
+
+@pytest.mark.parametrize("below, gives", [
+    ("from own_lib import *", 1), ("from own_lib import g", 1), ("%run own_lib.py", 1),
+    ("from own_lib import *\ndef g():\n    return 2", 2), ("from own_lib import h as g", 3),
+])  # fmt: skip
+def test_what_is_imported_below_another_value_of_a_name_is_the_last(monkeypatch, below, gives):
+    """So it is in the notebook, and what needs the import above it finds it there."""
+    lib: Any = types.ModuleType("own_lib")
+    lib.g, lib.h = lambda: 1, lambda: 3
+    monkeypatch.setitem(sys.modules, "own_lib", lib)
+    names, _ = run("def g():\n    raise NotImplementedError", below, "def f():\n    return g()")
+
+    assert names["f"]() == gives
 
 
 @pytest.mark.parametrize("head", [

@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.lost_definitions import DEFINITION, in_texts
-from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
+from grader.intake.notebook.select_definitions import Cell, Unit, mark_given_anew, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
 from grader.submission import MAX_BYTES
 
@@ -67,6 +67,7 @@ def as_module(
             note(f"{cell.name.capitalize()} {LEFT_OUT} ({cell.error}).")
     units = [unit for cell in cells for unit in cell.units]
     mark_taken(units, wanted)
+    mark_given_anew(units)
     lost = defaultdict[int, list[str]](list)
     for unit, name in in_texts(units, wanted):
         lost[id(unit)].append(name)
@@ -207,7 +208,7 @@ def _failing_stubs(cell: Cell, defined: Iterable[str]) -> list[str]:
 
 
 def _imports(cells: Sequence[Cell]) -> list[str]:
-    """Return the imports of all cells; they come first, so that a learner's own definitions override them."""
+    """Return the imports of all cells, which come first: what a cell below runs may be needed above it."""
     lines: list[str] = []
     for cell in cells:
         for unit in cell.units:
@@ -231,7 +232,7 @@ def _write_cell(cell: Cell, sure: frozenset[str], *, with_imports: bool = False)
     """Return a cell's part of the module, with what is taken on its original lines where possible."""
     lines: list[str] = []
     for unit in cell.units:
-        if not unit.taken or (unit.is_import and not with_imports):
+        if not unit.taken or (unit.is_import and not (with_imports or unit.gives_anew)):
             continue
         inner = cell.lines[unit.first - 1 : unit.last]
         header = []

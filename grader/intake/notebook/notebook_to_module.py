@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from textwrap import dedent
 from typing import Any
 
+from grader.intake.answers.last_bindings import last_bindings
 from grader.intake.notebook.join_cells import as_module
 from grader.intake.notebook.lost_definitions import DEFINITION, PYTHON_CELL_MAGIC, below_magic
 from grader.source.parse import nodes_in, parse
@@ -212,16 +213,21 @@ def _without_shown(texts: Sequence[str]) -> list[str]:
 
 
 def _run_if_needed(texts: Sequence[str], note: Callable[[str], None]) -> list[str]:
-    """Leave out the files that `%run` runs, unless what gives this program its names reads one that nothing gives."""
+    """Leave out the files that `%run` runs, unless what gives this program its names reads one that nothing gives.
+
+    A function without a body yet gives nothing: the file may be where it is written.
+    """
     nodes = [node for text in texts for node in _statements(text)] if any("%run" in text for text in texts) else []
     named = [names for names in map(module_names, nodes) if names.bound]
     bound = {*dir(builtins), "display", "get_ipython"}.union(*(names.bound for names in named))
     read = set[str]().union(*(names.read for names in named))
-    if missing := sorted(read - bound):
+    without = [_RAN.sub(r"\1", text) for text in texts]
+    last = last_bindings("\n".join(without), read) if nodes else {}
+    if missing := sorted(read - bound | {name for name, body in last.items() if not body}):
         for run in (each[1] for text in texts for each in _NOT_RUN.finditer(text)):
             note(f"`{run[:60]}` was not run, and nothing else defines `{missing[0]}`.")
         return list(texts)
-    return [_RAN.sub(r"\1", text) for text in texts]
+    return without
 
 
 def _uncommented(lines: Sequence[str]) -> Iterator[str]:

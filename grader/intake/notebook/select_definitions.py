@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from grader.intake.notebook.given_callables import GivenCallables, given_values
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, Import, changed_names, module_names, root_name
+from grader.submission import RESERVED
 
 CHANGES = frozenset({"setattr", "delattr", "exec"})  # calls that may define something
 
@@ -22,7 +23,7 @@ class Unit:
     """Statements of a cell that share lines: `first` to `last` of the cell, counted from 1.
 
     `names_callables`: they only give names to what can be called. `passed_over`: the name, defined above, to which they
-    give what may be another answer.
+    give what may be another answer. `gives_anew`: imports of what may have a name of something taken above.
     """
 
     first: int
@@ -31,6 +32,7 @@ class Unit:
     taken: bool = False
     names_callables: bool = False
     passed_over: str = ""
+    gives_anew: bool = False
 
     @property
     def is_simple(self) -> bool:
@@ -126,6 +128,18 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
     _take(waiting, setters)
     for name, unit in ((name, unit) for name, found in later.items() for unit in found):
         unit.passed_over = "" if unit.taken or _calls(unit, name) else name
+
+
+def mark_given_anew(units: Sequence[Unit]) -> None:
+    """Mark imports out of the author's own modules that give what was taken above another value, or may do so."""
+    given = set[str]()
+    for unit in units:
+        for node in unit.statements if unit.taken else ():
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] not in RESERVED:
+                names = {each.asname or each.name for each in node.names}
+                unit.gives_anew |= bool(given if "*" in names else given & names)
+            elif not isinstance(node, Import):
+                given |= module_names(node).bound
 
 
 def _take(waiting: list[Unit], setters: dict[str, list[Unit]]) -> None:
