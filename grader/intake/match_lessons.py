@@ -36,19 +36,19 @@ _ASIDE = {"test", "tests", "reference", "old", "backup", "bak"}  # folders of th
 class Match(NamedTuple):
     """The file of a lesson, with a note for readers of the results; the path is empty if there is none.
 
-    `folder` is the one that the attempt's files lie in, and `weights` that of a newer attempt, which has the lesson's
-    weights without its file; None if there is none.
+    `folder` is the one that the attempt's files lie in, and `newer` that of a newer attempt, of which there are the
+    lesson's weights, or a file that it imports; None if there is none.
     """
 
     path: str = ""
     note: str = ""
     folder: str = ""
-    weights: str | None = None
+    newer: str | None = None
 
     @property
     def newest(self) -> str:
         """The folder of the newest attempt of which there is something in it."""
-        return self.folder if self.weights is None else self.weights
+        return self.folder if self.newer is None else self.newer
 
 
 def match_attempts(
@@ -70,7 +70,7 @@ def match_attempts(
     """
     matchers: list[tuple[str, LessonMatcher]] = []
     for folder in reversed(("", *earlier)):
-        own = {path[len(folder) :]: sources[path] for path in _paths_of(folder, sources, earlier)}
+        own = {path[len(folder) :]: sources[path] for path in paths_of(folder, sources, earlier)}
         older = () if best else [matcher for _, matcher in matchers]
         matchers.insert(0, (folder, LessonMatcher(course, own, only_lesson=len(lessons) == 1, older=older)))
     found = {}
@@ -89,7 +89,7 @@ def _with_reason(lesson: Lesson, matches: list[Match], matchers: Sequence[tuple[
     return [first._replace(note=f"{first.note} {told}".strip()), *others]
 
 
-def _paths_of(folder: str, paths: Iterable[str], earlier: Sequence[str]) -> list[str]:
+def paths_of(folder: str, paths: Iterable[str], earlier: Sequence[str]) -> list[str]:
     """Return the paths that are of one attempt: below its folder, and of the newest, "", below no earlier one's."""
     others = () if folder else tuple(earlier)
     return [path for path in paths if path.startswith(folder) and not path.startswith(others)]
@@ -111,7 +111,7 @@ def _match_attempts(
         match = Match(folder + path if path else "", note, folder)
         if path and lesson.kind == "capstone":
             newer = [one for one in without if _weights_in(one, lesson, match.path, weights, earlier)]
-            yield from (match._replace(weights=one) for one in (newer if best else newer[:1]))
+            yield from (match._replace(newer=one) for one in (newer if best else newer[:1]))
             if newer and not best:
                 return
         if path or note:
@@ -142,7 +142,7 @@ def _weights_in(
 ) -> Collection[str]:
     """Return the weights of an attempt that are called as the lesson is, or its file; else a copy, if all are equal."""
     names = {lesson.name, *lesson.aliases, _stem(path)}
-    there = _paths_of(folder, filter(is_artefact, files), earlier)
+    there = paths_of(folder, filter(is_artefact, files), earlier)
     copies = [one for one in there if _stem(_COPY.sub("", _bare(one))) in names]
     return [one for one in there if _stem(one) in names] or (copies if len({files[one] for one in copies}) == 1 else [])
 

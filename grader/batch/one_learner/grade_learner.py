@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.one_learner.keep_code import find_linked, keep_code
+from grader.batch.one_learner.other_attempts import OtherAttempts, called
 from grader.batch.one_learner.read_sources import READ_AS_NOTEBOOK, read_failed_submission, read_sources, write_sources
 from grader.batch.settings import Settings
 from grader.course import aliases
@@ -31,7 +32,7 @@ from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
 from grader.model.picture import Picture
 from grader.record import HandedIn
 from grader.similarity import has_code
-from grader.submission import ARTEFACT_SUFFIX, artefact_path, read_submission
+from grader.submission import ARTEFACT_SUFFIX, artefact_path
 
 FAILED = "The grader itself failed on this lesson, and its author is not to blame."
 NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of a lesson."
@@ -112,13 +113,14 @@ class LearnerGrader:
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)
         write_sources(root, read.contents, hand_in)
+        others = OtherAttempts(root, self.judge.course, sources, read.contents, ["", *folders], best)
         labels = _PathLabels(root, learner)
         attempts: list[Attempt] = []
         for lesson in self.lessons:
             for one in matches[lesson.name]:
                 if lesson.kind == "capstone" and one.path:
                     self._write_artefact(root, lesson, one, folders, hand_in)
-                attempts.append(Attempt(one, self._read_lesson(lesson, one, root, labels)))
+                attempts.append(self._read_lesson(lesson, one, others, labels))
         submissions = [attempt.found for attempt in attempts if isinstance(attempt.found, Submission)]
         imported = {path for each in submissions for path, _ in each.siblings.values()}
         found = {path for path in sources if labels.replace_in(str(root / path)) in imported}
@@ -133,7 +135,7 @@ class LearnerGrader:
         beside = artefact_path(root / match.path)
         if path:
             beside.write_bytes(hand_in.files[path])
-            of = "" if folder == match.folder else f" of {folder[:-1] or 'the newest attempt'}"
+            of = "" if folder == match.folder else f" of {called(folder)}"
             name = PurePosixPath(path).name
             which = "" if name.casefold() == beside.name.casefold() else f" {name}"
             if which or of:
@@ -144,8 +146,8 @@ class LearnerGrader:
         known = self.judge.course.lessons
         others = [one for one in hand_in.files if is_artefact(one) and PurePosixPath(one).stem not in known]
         if others:
-            shown, called = join_some(others, MAX_NAMES_SHOWN), f"{lesson.name}{ARTEFACT_SUFFIX}"
-            hand_in.note(f"{lesson.name}: its weights are to be called {called}; not taken for them: {shown}.")
+            shown, name = join_some(others, MAX_NAMES_SHOWN), f"{lesson.name}{ARTEFACT_SUFFIX}"
+            hand_in.note(f"{lesson.name}: its weights are to be called {name}; not taken for them: {shown}.")
 
     def _judge(self, attempts: Sequence[Attempt]) -> list[Counting]:
         """Return what counts of each lesson, in their order: of several attempts at one the best."""
@@ -230,17 +232,17 @@ class LearnerGrader:
                     hand_in.note(f"{match.path}: {what} was not compared with others'.")
         return kept
 
-    def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:
+    def _read_lesson(self, lesson: Lesson, found: Match, others: OtherAttempts, labels: _PathLabels) -> Attempt:
         """Return what is to be judged, or the result if that is nothing."""
         notes = (printable(found.note),) if found.note else ()
         if not found.path:
-            return make_ungraded(lesson.name, "missing", self.settings, notes)
-        path = root / found.path
+            return Attempt(found, make_ungraded(lesson.name, "missing", self.settings, notes))
         try:
-            submission = read_submission(path, lesson, self.judge.course, root / found.folder)
+            submission, found = others.read(lesson, found)
         except SubmissionError as error:
-            return self._unreadable(lesson, labels.replace_in(str(path)), error, notes)
-        return labels.relabel(submission, notes)
+            path = labels.replace_in(str(others.root / found.path))
+            return Attempt(found, self._unreadable(lesson, path, error, notes))
+        return Attempt(found, labels.relabel(submission, notes))
 
     def _unreadable(self, lesson: Lesson, path: str, error: SubmissionError, notes: tuple[str, ...]) -> LessonResult:
         """Return the result of a file that is no readable text: no points, as with a syntax error."""

@@ -1,0 +1,141 @@
+"""What a lesson's file imports out of the learner's other attempts: files that its own lacks."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from grader.intake.match_lessons import LessonMatcher, Match, paths_of
+from grader.model import Course, Lesson, Submission
+from grader.submission import OF_PACKAGE, RESERVED, imported_modules, read_submission
+
+MAX_ROUNDS = 10  # of files that lack others in turn
+_NUMBER = re.compile(r" ?\(\d+\)$")  # of a copy
+_RELATIVE = re.compile(r"^[ \t]*from[ \t]+\.(?:(\w+)|[ \t]+import[ \t]+(\w+))", re.MULTILINE)
+
+
+class Lent(NamedTuple):
+    """A file where it was handed in, the folder of the attempt that it is of, and a note."""
+
+    path: str
+    folder: str
+    note: str
+
+
+@dataclass
+class OtherAttempts:
+    """Reads submissions with files of one attempt among those of another, where imports find them.
+
+    `texts` are those of all files, which lie below `root` by their paths, and `contents` what is written of them.
+    `folders` are the attempts', newest first. With `best` each attempt counts, with what lay before it if it can.
+    """
+
+    root: Path
+    course: Course
+    texts: Mapping[str, str]
+    contents: Mapping[str, bytes]
+    folders: Sequence[str]
+    best: bool
+    lent: dict[str, Lent] = field(default_factory=dict)  # by the path where it lies now
+
+    def read(self, lesson: Lesson, match: Match) -> tuple[Submission, Match]:
+        """Return what is to be judged, with a note of each file that was lent, and the newest attempt that it is of.
+
+        Raises SubmissionError as `read_submission` does.
+        """
+        path, within = self.root / match.path, self.root / match.folder
+        submission = read_submission(path, lesson, self.course, within)
+        for _ in range(MAX_ROUNDS if len(self.folders) > 1 else 0):
+            if not self._lend(submission, match):
+                break
+            submission = read_submission(path, lesson, self.course, within)
+        lent = {name: self.lent[path] for name, (path, _) in submission.siblings.items() if path in self.lent}
+        files = {name: (str(self.root / one.path), submission.siblings[name][1]) for name, one in lent.items()}
+        notes = dict.fromkeys(one.note for one in lent.values() if one.note)
+        newest = min([match.newest, *(one.folder for one in lent.values())], key=self.folders.index)
+        told = replace(submission, siblings=submission.siblings | files, notes=(*submission.notes, *notes))
+        return told, match if newest == match.newest else match._replace(newer=newest)
+
+    def _lend(self, submission: Submission, match: Match) -> bool:
+        """Write what a submission lacks; False if there is nothing more."""
+        count = len(self.lent)
+        place = self.folders.index(match.folder)
+        newer, older = self.folders[:place], self.folders[place + 1 :]
+        own = {_name_of(path) for path in self._paths[match.folder]}
+        for name in sorted(_lacking(submission) & self._names - own):
+            self._add(name, match, [*older, *newer] if self.best else [*newer, *older])
+        return len(self.lent) > count
+
+    def _add(self, name: str, match: Match, folders: Iterable[str]) -> None:
+        """Write the module or the package of a name beside a lesson's file; what is still an exercise only if need be.
+
+        Where the lesson's own attempt has a file that a package has, it is that one.
+        """
+        home = (self.root / match.path).parent
+        having = [(folder, files) for folder in folders if (files := self._find(folder, name))]
+        having.sort(key=lambda one: self._is_empty(min(one[1].values())))
+        for folder, files in having[:1]:
+            for place, path in files.items():
+                is_apart = "/" in place and not place.endswith(f"/{OF_PACKAGE}")
+                own = [*self._find(match.folder, _name_of(path)).values()] if is_apart else []
+                if not os.path.lexists(home / place):
+                    origin = (own[0], match.folder) if len(own) == 1 else (path, folder)
+                    self._write(home / place, *origin, match.folder)
+
+    def _write(self, target: Path, path: str, folder: str, own: str) -> None:
+        with suppress(OSError):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(self.contents[path])
+            note = f"{PurePosixPath(path).name}, which it imports, is of {called(folder)}."
+            self.lent[str(target)] = Lent(path, folder, note if folder != own else "")
+
+    @cached_property
+    def _paths(self) -> dict[str, list[str]]:
+        """The paths of each attempt."""
+        return {folder: paths_of(folder, self.contents, [*filter(None, self.folders)]) for folder in self.folders}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The names of all modules and packages."""
+        return frozenset(name for path in self.contents for name in (_name_of(path), *path.split("/")[:-1]))
+
+    def _find(self, folder: str, name: str) -> dict[str, str]:
+        """Return the paths of an attempt's module or package, by where they belong beside what imports it."""
+        if modules := [path for path in self._paths[folder] if _name_of(path) == name]:
+            path = min(modules, key=lambda path: (self._is_empty(path), path.count("/"), path))
+            return {f"{name}{PurePosixPath(path).suffix.lower()}": path}
+        inside = [path for path in self._paths[folder] if f"/{name}/" in f"/{path}"]
+        tops = {f"/{path}".partition(f"/{name}/")[0] for path in inside}
+        top = f"{min(tops, key=lambda top: (top.count('/'), top), default='')}/"
+        return {path[len(top) - 1 :]: path for path in inside if f"/{path}".startswith(f"{top}{name}/")}
+
+    def _is_empty(self, path: str) -> bool:
+        """Return True for a file that is called as a lesson, and is not written yet."""
+        called = _name_of(path)
+        lessons = [one for one in self.course.lessons.values() if called in (one.name, *one.aliases)]
+        return any(not LessonMatcher(self.course, {path: self.texts[path]}).match_written(one)[0] for one in lessons)
+
+
+def _lacking(submission: Submission) -> set[str]:
+    """Return the first names of what is imported and was not found, other than Python's own modules."""
+    texts = [submission.source, *(text for _, text in submission.siblings.values())]
+    names = {module.partition(".")[0] for text in texts for module in imported_modules(text)}
+    names |= {found for text in texts for each in _RELATIVE.findall(text) for found in each if found}
+    return names - RESERVED - submission.siblings.keys()
+
+
+@lru_cache(4096)  # each name that is looked for asks for that of each file
+def _name_of(path: str) -> str:
+    """Return the name of a module, without the number of a copy."""
+    return _NUMBER.sub("", PurePosixPath(path).stem)
+
+
+def called(folder: str) -> str:
+    """Name an attempt by its folder."""
+    return folder[:-1] or "the newest attempt"
