@@ -1,4 +1,4 @@
-"""What an attempt imports and has not is taken of the learner's other attempts."""
+"""What an attempt imports and has not, or a newer one has mended, is taken of the learner's other attempts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def read(tmp_path):
         lessons, folders = [*course.lessons.values()], [TWO, ONE]
         matches = match_attempts(course, lessons, files, folders, best=best, weights={})
         contents = {path: text.encode() for path, text in files.items()}
-        others = OtherAttempts(tmp_path, course, files, contents, ["", *folders], best)
+        judged = {one.path for found in matches.values() for one in found}
+        others = OtherAttempts(tmp_path, course, files, contents, ["", *folders], judged, best)
         submission, match = others.read(course.lessons["argmax_2d"], matches["argmax_2d"][place])
         return submission, match.newest
 
@@ -66,3 +67,28 @@ def test_what_an_attempt_lacks_may_have_come_later(read):
 
     assert submission.siblings["lib"][1] == A and newest == ""
     assert submission.notes == ("lib.py, which it imports, is of the newest attempt.",)
+
+
+@pytest.mark.parametrize("files, taken, of, note", [
+    ({ONE + "lib.py": B, "lib.py": A}, A, "", "lib.py, which it imports, is of the newest attempt."),
+    ({ONE + "lib.py": B, TWO + "hw/lib.py": A}, A, TWO, "lib.py, which it imports, is of attempt 2."),
+    ({ONE + "src/lib.py": B, "lib (1).py": A}, A, "", "lib (1).py, which it imports, is of the newest attempt."),
+    ({ONE + "lib.py": B, "lib.py": B}, B, ONE, ""),
+    ({ONE + "lib.py": f"{B}x = 1\n", "lib.py": A}, f"{B}x = 1\n", ONE,
+     "lib.py of the newest attempt was not used: it has no `x`."),
+])  # fmt: skip
+def test_what_an_older_file_imports_is_the_newest(read, files, taken, of, note):
+    """A mended helper handed in alone is used, if it has all that the older one has; with its time."""
+    submission, newest = read({ONE + "argmax_2d.py": importing("import lib"), **files})
+
+    assert (submission.siblings["lib"][1], newest, submission.notes) == (taken, of, (note,) if note else ())
+
+
+def test_where_the_best_counts_each_attempt_has_its_own_helper(read):
+    """The older one may be better, and so may be what a newer attempt's exercise is, if nothing is written in it."""
+    helped = {ONE + "argmax_2d.py": importing("import lib, moving_average"), ONE + "lib.py": B, "lib.py": A}
+    both = {ONE + MEAN: SUMS, MEAN: STUB}
+
+    assert read({**helped, **both}, best=True)[0].siblings["lib"][1] == B
+    submission, _ = read({**helped, **both})
+    assert (submission.siblings["lib"][1], submission.siblings["moving_average"][1]) == (A, SUMS)

@@ -51,6 +51,11 @@ def export(folder: Path, *words: str, rule: str = "") -> tuple[str, dict]:
         ("merge", {"early_argmax_2d": ANSWERS["argmax_2d"], "late_notes": "thank you"}, True),
         ("last", {"early_argmax_2d": ANSWERS["argmax_2d"], "late_argmax_2d": BAD}, False),
         ("best", {"early_argmax_2d": ANSWERS["argmax_2d"], "late_moving_average": ANSWERS["moving_average"]}, False),
+        (
+            "merge",
+            {"early_argmax_2d": f"from lib import x\n{BAD}", "early_lib": "x = 1", "late_lib": "x = 2"},
+            False,
+        ),
     ],
 )
 def test_a_later_attempt_of_which_nothing_counts_is_not_late(tmp_path, attempts, files, is_early):

@@ -113,7 +113,8 @@ class LearnerGrader:
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)
         write_sources(root, read.contents, hand_in)
-        others = OtherAttempts(root, self.judge.course, sources, read.contents, ["", *folders], best)
+        judged = {one.path for found in matches.values() for one in found}
+        others = OtherAttempts(root, self.judge.course, sources, read.contents, ["", *folders], judged, best)
         labels = _PathLabels(root, learner)
         attempts: list[Attempt] = []
         for lesson in self.lessons:

@@ -1,17 +1,17 @@
-"""What a lesson's file imports out of the learner's other attempts: files that its own lacks."""
+"""What a lesson's file imports out of the learner's other attempts: files that its own lacks, and newer ones."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from grader.intake.match_lessons import LessonMatcher, Match, paths_of
+from grader.intake.match_lessons import LessonMatcher, Match, defined_names, paths_of
 from grader.model import Course, Lesson, Submission
 from grader.submission import OF_PACKAGE, RESERVED, imported_modules, read_submission
 
@@ -33,7 +33,8 @@ class OtherAttempts:
     """Reads submissions with files of one attempt among those of another, where imports find them.
 
     `texts` are those of all files, which lie below `root` by their paths, and `contents` what is written of them.
-    `folders` are the attempts', newest first. With `best` each attempt counts, with what lay before it if it can.
+    `folders` are the attempts', newest first; `judged` are paths that lessons were found in. With `best` each attempt
+    counts as it was handed in, but for what it lacks.
     """
 
     root: Path
@@ -41,6 +42,7 @@ class OtherAttempts:
     texts: Mapping[str, str]
     contents: Mapping[str, bytes]
     folders: Sequence[str]
+    judged: Collection[str]
     best: bool
     lent: dict[str, Lent] = field(default_factory=dict)  # by the path where it lies now
 
@@ -63,14 +65,33 @@ class OtherAttempts:
         return told, match if newest == match.newest else match._replace(newer=newest)
 
     def _lend(self, submission: Submission, match: Match) -> bool:
-        """Write what a submission lacks; False if there is nothing more."""
+        """Write what a submission lacks, and what a newer attempt has of it; False if there is nothing more."""
         count = len(self.lent)
         place = self.folders.index(match.folder)
         newer, older = self.folders[:place], self.folders[place + 1 :]
+        for path, _ in () if self.best else submission.siblings.values():
+            self._replace(path, match.folder, newer)
         own = {_name_of(path) for path in self._paths[match.folder]}
         for name in sorted(_lacking(submission) & self._names - own):
             self._add(name, match, [*older, *newer] if self.best else [*newer, *older])
         return len(self.lent) > count
+
+    def _replace(self, target: str, own: str, newer: Iterable[str]) -> None:
+        """Write the newest file of the same name over one that is imported, if it has all that this one has."""
+        path = Path(target).relative_to(self.root).as_posix()
+        if target in self.lent or path in self.judged or path not in self.texts:
+            return
+        for folder in newer:
+            found = [*self._find(folder, _name_of(path)).values()]
+            if len(found) != 1 or self._is_empty(found[0]):
+                continue
+            if lacking := sorted(defined_names(self.texts[path]) - defined_names(self.texts[found[0]])):
+                name = PurePosixPath(found[0]).name
+                told = f"{name} of {called(folder)} was not used: it has no `{lacking[0]}`."
+                self.lent[target] = Lent(path, own, told)
+            elif self.texts[path] != self.texts[found[0]]:
+                self._write(Path(target), found[0], folder, own)
+            return
 
     def _add(self, name: str, match: Match, folders: Iterable[str]) -> None:
         """Write the module or the package of a name beside a lesson's file; what is still an exercise only if need be.
