@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.errors import SubmissionError
 from grader.files import is_file, read_bounded, resolved
 from grader.model import Course, Lesson, Submission
-from grader.submission.own_modules import RESERVED, OwnModules, imported_modules
+from grader.submission.own_modules import OF_PACKAGE, RESERVED, OwnModules, imported_modules
 from grader.submission.source_text import (
     MAX_BYTES,
     NAME_IT,
@@ -26,6 +26,7 @@ __all__ = [
     "MAX_ARTEFACT_BYTES",
     "MAX_BYTES",
     "NAME_IT",
+    "OF_PACKAGE",
     "RESERVED",
     "START",
     "UTF8_BOM",
