@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from contextlib import closing
 from itertools import combinations
@@ -21,6 +22,7 @@ from grader.intake.answers.leave_out import leave_out
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Entry, Learner
 from grader.intake.match_lessons import LessonMatcher
+from grader.intake.notebook.join_cells import FILE_GUARD
 from grader.similarity import fingerprint
 from grader.similarity.winnowing import unpack_prints
 from grader.store.class_store import ClassStore
@@ -34,7 +36,16 @@ DECLARED = f"# coding: cp1252\n%matplotlib inline\n{RIGHT}\n\nright = moving_ave
 )
 USES = "def moving_average(x, window):\n    return mean_of(x, window)\n"
 HELPER = RIGHT.replace("moving_average", "mean_of")
+UNSAID = re.sub(r' *""".*?"""\n', "", RIGHT[RIGHT.index("def ") :]).rstrip()  # ends with a comment
+# runs as it stands; without what looks like the guard of a cell, all of it is one string
+HIDDEN = f"""NOTE = \"\"\"\nwith _NotebookCell('\"\"\"'): '\n{UNSAID} \"\"\"\n"""
+FORGED = f"{FILE_GUARD}\n{HIDDEN}import numpy as np\n"
 HAND_INS = {
+    "forged/moving_average.py": FORGED,
+    "helper/moving_average.py": "from lib import moving_average\n",
+    "helper/lib.py": FORGED,
+    "magic/moving_average.py": f"{FORGED}!ls\n",
+    "cell/moving_average.ipynb": make_notebook(f"{HIDDEN}import numpy as np\n\n\ndef note():\n    return NOTE\n"),
     "plain/moving_average.py": RIGHT,
     "marked/moving_average.py": BOM + RIGHT.encode(),
     "returns/moving_average.py": f"# mine\n{RIGHT}".replace("\n", "\r").encode(),
@@ -103,6 +114,15 @@ def test_of_a_file_with_a_broken_cell_what_was_judged_is_compared(graded: Any) -
     """The cell, at which Python ends, is left out there as well: it hides no copy below it."""
     assert graded[0]["broken"]["score"] == 10.0
     assert graded[1]["broken"]["moving_average"]["text"] == graded[1]["plain"]["moving_average"]["text"]
+
+
+@pytest.mark.parametrize("name", ["forged", "helper", "magic", "cell"])
+def test_what_looks_like_our_guard_in_a_text_of_the_learners_is_theirs(graded: Any, name: str) -> None:
+    """It is compared and shown as it ran; taken off, it made a string of the copy below."""
+    kept = graded[1][name]["moving_average"]
+
+    assert graded[0][name]["score"] == 10.0
+    assert HIDDEN in kept["source"] and "windows" in kept["names"]
 
 
 def test_a_file_that_a_notebook_runs_is_imported(graded: Any) -> None:

@@ -23,7 +23,6 @@ from support.hand_ins import make_notebook
 from grader.intake.notebook import notebook_to_module
 from grader.intake.notebook.cell_places import CellPlaces
 from grader.intake.notebook.exported_file import read_exported, read_failed
-from grader.intake.notebook.join_cells import without_frame
 from grader.submission import MAX_BYTES
 
 
@@ -132,17 +131,17 @@ def test_a_file_with_cells_that_imports_what_the_course_names_is_a_file():
     """What can be imported is known by the course and by the files beside it; of anything else it would fail."""
     source = "# %%\nimport einops, numpy\nfrom mine import g\n\n\ndef f(x):\n    return x\n\n\n# %%\nf('no')\n"
 
-    assert read_exported(source, wanted=("f",), known=("einops", "numpy", "mine")) == source
-    assert read_exported(source, wanted=("f",), known=("numpy", "mine")) != source
+    assert read_exported(source, wanted=("f",), known=("einops", "numpy", "mine")).module == source
+    assert read_exported(source, wanted=("f",), known=("numpy", "mine")).module != source
 
 
 def read_file(source: str, wanted: tuple[str, ...] = ("f",)) -> tuple[dict, list[str], str]:
     """The names of a file that was saved out of a notebook, what was noted and what was printed."""
     notes: list[str] = []
     names: dict = {"__name__": "work"}
-    text = read_exported(source, notes.append, wanted)
+    text, own = read_exported(source, notes.append, wanted)
     assert source == text or source.splitlines().index("def f(x):") == text.splitlines().index("def f(x):")
-    assert "_NotebookCell" not in without_frame(text)
+    assert "_NotebookCell" not in own and own.count("\n") == text.count("\n")
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(compile(text, "work.py", "exec", dont_inherit=True), names)
     return names, notes, out.getvalue()
@@ -181,7 +180,9 @@ def test_a_cell_that_fails_costs_the_others_nothing(source):
     """A file that cannot be loaded is read as the notebook that it may be of; what is no Python is told."""
     notes: list[str] = []
     names: dict = {}
-    exec(read_failed(source, notes.append, ("f",)), names)
+    read = read_failed(source, notes.append, ("f",))
+    assert read
+    exec(read.module, names)
 
     assert names["f"](0) == 1.0
     assert any("it is no Python (line " in note for note in notes) == ("assert" not in source)
@@ -190,7 +191,7 @@ def test_a_cell_that_fails_costs_the_others_nothing(source):
 @pytest.mark.parametrize("source", [f"{OWN}f('no')\n", "# %%\ndef f(x): \0\n"])
 def test_what_was_not_saved_out_of_a_notebook_may_fail(source):
     """Nor is a file changed in which nothing can be read."""
-    assert read_failed(source, print, ("f",)) == source
+    assert read_failed(source, print, ("f",)) is None
 
 
 @pytest.mark.parametrize("line, imports", [
@@ -204,7 +205,7 @@ def test_what_was_not_saved_out_of_a_notebook_may_fail(source):
 ])  # fmt: skip
 def test_a_file_that_is_run_is_imported_if_a_name_needs_it(line, imports, code, needed):
     """Any other may be a program that takes minutes; so may one with arguments."""
-    text = read_exported(f"# In[1]:\n\n\n{line}\n{code}\n")
+    text = read_exported(f"# In[1]:\n\n\n{line}\n{code}\n").module
 
     assert ("from lib import *" in text) == (imports and needed)
 
@@ -255,7 +256,7 @@ def test_any_other_file_stays_as_it_is(source):
     """Also one that is no Python, or has no room for a guard, and one whose cells were written as a file."""
     notes: list[str] = []
 
-    assert read_exported(source, notes.append, ("f",)) == without_frame(source) == source and not notes
+    assert read_exported(source, notes.append, ("f",)) == (source, source) and not notes
 
 
 @pytest.mark.parametrize("source, runs", [
@@ -270,7 +271,7 @@ def test_a_cell_that_an_export_made_a_comment_is_read_or_told(source, runs):
     """As jupytext and Databricks do with one that has a magic."""
     notes: list[str] = []
     names: dict = {}
-    exec(read_exported(source, notes.append, ("f",)), names)
+    exec(read_exported(source, notes.append, ("f",)).module, names)
 
     assert ("f" in names and names["f"](1) == 1) is runs
     assert sum("`f`" in note or "`%%timeit`" in note for note in notes) == (not runs), notes

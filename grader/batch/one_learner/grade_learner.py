@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.one_learner.keep_code import find_linked, keep_code
 from grader.batch.one_learner.other_attempts import OtherAttempts, called
-from grader.batch.one_learner.read_sources import READ_AS_NOTEBOOK, read_failed_submission, read_sources, write_sources
+from grader.batch.one_learner.read_sources import read_failed_submission, read_sources, write_sources
 from grader.batch.settings import Settings
 from grader.course import aliases
 from grader.course.course_files import Unchanged
@@ -24,7 +24,6 @@ from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import is_artefact
 from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, find_artefact, match_attempts
-from grader.intake.notebook.join_cells import without_frame
 from grader.judge.examination import Judge
 from grader.judge.processes.isolation_policy import shown_packages
 from grader.judge.verdict.feedback import score_of
@@ -39,10 +38,14 @@ NO_TIME = "Earlier attempts were not judged: the newer ones took all the time of
 
 
 class Attempt(NamedTuple):
-    """Where a lesson was found in one attempt, and what is to be judged, or the result if that is nothing."""
+    """Where a lesson was found in one attempt, and what is to be judged, or the result if that is nothing.
+
+    `own` is what the learner wrote of that: the file's text by "", and of those that it imports by their module.
+    """
 
     match: Match
     found: Submission | LessonResult
+    own: Mapping[str, str] = {}
 
 
 class Counting(NamedTuple):
@@ -121,7 +124,7 @@ class LearnerGrader:
             for one in matches[lesson.name]:
                 if lesson.kind == "capstone" and one.path:
                     self._write_artefact(root, lesson, one, folders, hand_in)
-                attempts.append(self._read_lesson(lesson, one, others, labels))
+                attempts.append(self._read_lesson(lesson, one, others, labels, sources))
         submissions = [attempt.found for attempt in attempts if isinstance(attempt.found, Submission)]
         imported = {path for each in submissions for path, _ in each.siblings.values()}
         found = {path for path in sources if labels.replace_in(str(root / path)) in imported}
@@ -174,26 +177,28 @@ class LearnerGrader:
                 self.on_step(one.lesson)
                 pictures: list[Picture] | None = [] if self.settings.pictures else None
                 lesson = self.judge.course.lessons[one.lesson]
-                result, judged = self._examine(lesson, one, pictures)
-                _count(counting, Counting(attempt._replace(found=judged), result, pictures or ()))
+                result, judged = self._examine(lesson, attempt, one, pictures)
+                _count(counting, Counting(judged, result, pictures or ()))
                 spent[one.lesson] += time.monotonic() - started
         names = dict.fromkeys(attempt.found.lesson for attempt in attempts)
         return [_with_note(counting[name], NO_TIME) if name in left_out else counting[name] for name in names]
 
     def _examine(
-        self, lesson: Lesson, one: Submission, pictures: list[Picture] | None
-    ) -> tuple[LessonResult, Submission]:
-        """Return the verdict on a submission, and what was judged: read as a notebook if it could not be loaded."""
+        self, lesson: Lesson, attempt: Attempt, one: Submission, pictures: list[Picture] | None
+    ) -> tuple[LessonResult, Attempt]:
+        """Return the verdict on an attempt's submission, and what was judged: as a notebook if it cannot be loaded."""
         result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
         told = {mistake.id for mistake in result.mistakes}
         if _is_loaded(result) or result.state == "timed-out" or "forbidden-call" in told:
-            return result, one
-        read = read_failed_submission(one, {function.name for function in lesson.functions})
+            return result, attempt
+        read, own = read_failed_submission(one, attempt.own, {function.name for function in lesson.functions})
         if read.sources == one.sources:
-            return result, one
+            return result, attempt
         again = self.judge.examine(lesson, read, self.settings.seed, pictures=pictures)
         says_more = _is_loaded(again) and "syntax-error" not in told
-        return (again, read) if says_more or better_result(again, result) is again else (result, one)
+        if says_more or better_result(again, result) is again:
+            return again, attempt._replace(found=read, own=own)
+        return result, attempt
 
     def _explain_missing(
         self,
@@ -220,12 +225,10 @@ class LearnerGrader:
                 lesson = self.judge.course.lessons[one.result.lesson]
                 own[texts[path]] |= {function.name for function in lesson.functions}
         kept = {}
-        for (match, found), result, pictures in counting:
+        for (match, _, files), result, pictures in counting:
             if match.path:
-                lesson, text = self.judge.course.lessons[result.lesson], texts[match.path]
-                if isinstance(found, Submission) and READ_AS_NOTEBOOK in found.notes:  # else a cell would end it
-                    text = without_frame(found.source)
-                linked = find_linked(lesson, text, found.siblings, own) if isinstance(found, Submission) else {}
+                lesson, text = self.judge.course.lessons[result.lesson], files[""]
+                linked = find_linked(lesson, text, {name: each for name, each in files.items() if name}, own)
                 kept[lesson.name] = keep_code(lesson, match.path, text, linked, pictures, len(self.lessons))
                 if text.strip() and not has_code(kept[lesson.name]):
                     hand_in.note(f"{match.path} was not compared with others': no code can be read in it.")
@@ -233,17 +236,22 @@ class LearnerGrader:
                     hand_in.note(f"{match.path}: {what} was not compared with others'.")
         return kept
 
-    def _read_lesson(self, lesson: Lesson, found: Match, others: OtherAttempts, labels: _PathLabels) -> Attempt:
-        """Return what is to be judged, or the result if that is nothing."""
+    def _read_lesson(
+        self, lesson: Lesson, found: Match, others: OtherAttempts, labels: _PathLabels, texts: Mapping[str, str]
+    ) -> Attempt:
+        """Return the attempt at a lesson that was found; *texts* are the learner's own, by path."""
         notes = (printable(found.note),) if found.note else ()
         if not found.path:
             return Attempt(found, make_ungraded(lesson.name, "missing", self.settings, notes))
+        own = {"": texts[found.path]}
         try:
             submission, found = others.read(lesson, found)
         except SubmissionError as error:
             path = labels.replace_in(str(others.root / found.path))
-            return Attempt(found, self._unreadable(lesson, path, error, notes))
-        return Attempt(found, labels.relabel(submission, notes))
+            return Attempt(found, self._unreadable(lesson, path, error, notes), own)
+        for name, (file, source) in submission.siblings.items():
+            own[name] = texts.get(str(Path(file).relative_to(others.root)), source)
+        return Attempt(found, labels.relabel(submission, notes), own)
 
     def _unreadable(self, lesson: Lesson, path: str, error: SubmissionError, notes: tuple[str, ...]) -> LessonResult:
         """Return the result of a file that is no readable text: no points, as with a syntax error."""

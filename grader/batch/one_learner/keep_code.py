@@ -8,7 +8,6 @@ from typing import Any
 from grader.batch.make_record import MAX_KEPT_CHARS
 from grader.intake.answers.leave_out import leave_out
 from grader.intake.match_lessons import defined_names
-from grader.intake.notebook.join_cells import without_frame
 from grader.model import Lesson
 from grader.model.picture import Picture, pack_pictures
 from grader.similarity import fingerprint
@@ -17,17 +16,17 @@ MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may 
 
 
 def find_linked(
-    lesson: Lesson, text: str, siblings: Mapping[str, tuple[str, str]], elsewhere: Mapping[str, Set[str]]
+    lesson: Lesson, text: str, siblings: Mapping[str, str], elsewhere: Mapping[str, Set[str]]
 ) -> dict[str, str]:
     """Return the learner's files that *text* imports, by name, without what answers another lesson in them.
 
     Those that define what the lesson asks for and *text* does not come first; then the shortest: of very long code the
-    end is not read. *elsewhere* has, by text, the functions for which a file counts.
+    end is not read. *siblings* are the texts of all, by module; *elsewhere* has, by text, the functions for which a
+    file counts.
     """
     asked = {function.name for function in lesson.functions}
     missing = asked - defined_names(text)
-    own = {f"{name}.py": without_frame(source) for name, (_, source) in siblings.items()}
-    texts = {name: leave_out(each, elsewhere.get(each, set()) - asked) for name, each in own.items()}
+    texts = {f"{name}.py": leave_out(each, elsewhere.get(each, set()) - asked) for name, each in siblings.items()}
     given = {name for name, each in texts.items() if missing & defined_names(each)} if missing else set()
     kept = filter(texts.get, texts)
     return {name: texts[name] for name in sorted(kept, key=lambda name: (name not in given, len(texts[name])))}

@@ -12,20 +12,20 @@ from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.intake.limits import is_artefact
 from grader.intake.notebook.exported_file import read_exported, read_failed
-from grader.intake.notebook.join_cells import without_frame
-from grader.intake.notebook.notebook_to_module import NotebookError, to_source
+from grader.intake.notebook.notebook_to_module import NotebookError, read_notebook
 from grader.model import Submission
 from grader.submission import UTF16_BOMS, decode_source, encode_source
 
 READ_AS_NOTEBOOK = "It cannot be loaded as a file, and was read as a notebook: what fails is left out."
-MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
+MAX_CODE_BYTES = 8 << 20  # that are judged, of all files of a hand-in together; those near the top come first
 
 
 @dataclass
 class Sources:
     """By their path: the `texts` of files, as their author wrote them, and the `contents` that are judged.
 
-    Of a notebook, and a file out of one, both have the same lines; the guards between are in `contents` alone.
+    Of a notebook, and a file out of one, both have the same lines; the guards between are in `contents` alone. What
+    looks like a guard in a text is its author's.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], pack
     *names* are those of the lessons' functions, and *packages* what a worker may import, as pip calls it.
     """
     sources = Sources()
-    chars_left = MAX_CODE_CHARS
+    bytes_left = MAX_CODE_BYTES
     known = {part.removesuffix(".py") for path in hand_in.files for part in path.split("/")}
     known |= {package.replace("-", "_") for package in packages}
     for path, content in hand_in.files.items():
@@ -51,40 +51,50 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], pack
                 hand_in.problem = str(error)
             hand_in.note(f"{path}: {error}")
             continue
-        chars_left -= len(text)
-        if chars_left < 0:
+        bytes_left -= len(content)
+        if bytes_left < 0:
             hand_in.note(f"{path} and what comes after it were left out: there is too much code in it.")
             break
-        sources.texts[path], sources.contents[path] = without_frame(text), content
+        sources.texts[path], sources.contents[path] = text, content
     return sources
 
 
 def _read(
     path: str, content: bytes, note: Callable[[str], None], names: Collection[str], known: Collection[str]
 ) -> tuple[str, bytes]:
-    """Return the text of a file, and what is written of it; *known* are modules it may import. Raises NotebookError."""
+    """Return the text of a file as its author's, and what is written of it; *known* are modules that it may import.
+
+    Raises NotebookError.
+    """
     if not path.lower().endswith(".py"):
-        text = to_source(content, note, names)
-        return text, text.encode("utf-8", "replace")
+        module, own = read_notebook(content, note, names)
+        return own, module.encode("utf-8", "replace")
     try:
         text = decode_source(content, Path(path))
     except SubmissionError:  # what is legible tells which lesson it is for, and the lesson's result why it is not read
         return content.decode("utf-16" if content.startswith(UTF16_BOMS) else "utf-8", "replace"), content
-    plain = read_exported(text, note, names, known)
-    if plain != text:
+    module, own = read_exported(text, note, names, known)
+    if module != text:
         with suppress(UnicodeEncodeError):  # what a magic runs may have signs that the file's encoding lacks
-            return plain, encode_source(plain)
+            return own, encode_source(module)
     return text, content
 
 
-def read_failed_submission(submission: Submission, wanted: Collection[str]) -> Submission:
-    """Return a submission that cannot be loaded with its files that may be of a notebook read as that, and a note."""
+def read_failed_submission(
+    submission: Submission, own: Mapping[str, str], wanted: Collection[str]
+) -> tuple[Submission, Mapping[str, str]]:
+    """Return a submission that cannot be loaded with its files that may be of a notebook read as that, and a note.
+
+    Beside it stands what their author wrote of these, in place of *own*: the file's by "", others' by their module.
+    """
     notes = [*submission.notes, READ_AS_NOTEBOOK]
-    source = read_failed(submission.source, notes.append, wanted)
-    siblings = {
-        name: (path, read_failed(text, notes.append, wanted)) for name, (path, text) in submission.siblings.items()
-    }
-    return replace(submission, source=source, siblings=siblings, notes=tuple(dict.fromkeys(notes)))
+    sources = {"": submission.source} | {name: source for name, (_, source) in submission.siblings.items()}
+    found = {name: read_failed(source, notes.append, wanted) for name, source in sources.items()}
+    framed = {name: each for name, each in found.items() if each}
+    sources |= {name: each.module for name, each in framed.items()}
+    siblings = {name: (path, sources[name]) for name, (path, _) in submission.siblings.items()}
+    read = replace(submission, source=sources[""], siblings=siblings, notes=tuple(dict.fromkeys(notes)))
+    return read, {**own, **{name: each.own for name, each in framed.items()}}
 
 
 def write_sources(root: Path, contents: Mapping[str, bytes], hand_in: HandIn) -> None:

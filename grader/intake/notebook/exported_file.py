@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator
 
-from grader.intake.notebook.join_cells import LEFT_OUT, guard_file, without_frame
+from grader.intake.notebook.join_cells import GUARD, LEFT_OUT, Framed, guard_file
 from grader.intake.notebook.lost_definitions import below_magic
 from grader.intake.notebook.notebook_to_module import exported_calls, file_to_python, one_kind_of_ends
 from grader.source.parse import nodes_in, parse
@@ -36,7 +36,7 @@ def read_exported(
     note: Callable[[str], None] = lambda text: None,
     wanted: Collection[str] = (),
     known: Collection[str] = (),
-) -> str:
+) -> Framed:
     """Return such a file as a module of its definitions; any other as it is.
 
     One that may have been written as a file is taken for one if it cannot be imported as it is. *note* is called with
@@ -44,30 +44,29 @@ def read_exported(
     imported beside the standard library.
     """
     text, read = file_to_python(source, note), one_kind_of_ends(source)
+    unframed = Framed(text, text)
     if len(source) > MAX_BYTES:
-        return text
+        return unframed
     plain = read if text == source else text
     is_sure = _is_sure(plain)
     if not (is_sure or text != source or _PERHAPS.search(read)):
-        return text
+        return unframed
     for line, cell in _magic_cells(read):
         if why := below_magic(cell, wanted):
             note(f"The cell in line {line} was left out: {why}")
     if not is_sure and not _fails_at_import(plain, sys.stdlib_module_names.union(known)):
-        return text
-    guarded = guard_file(plain, note, wanted)
-    return text if guarded == plain else guarded
+        return unframed
+    return guard_file(plain, note, wanted) or unframed
 
 
-def read_failed(source: str, note: Callable[[str], None], wanted: Collection[str]) -> str:
+def read_failed(source: str, note: Callable[[str], None], wanted: Collection[str]) -> Framed | None:
     """Return a file with signs of a notebook, of which it was seen that it cannot be loaded, as that would be read.
 
-    A cell that is no Python is left out. Any other file, and one that is read so already, stays as it is.
+    A cell that is no Python is left out. None for any other file, and one that is read so already: it is to stay.
     """
-    if without_frame(source) != source or not (_PERHAPS.search(source) or _is_sure(source)):
-        return source
-    guarded = guard_file(plain := _without_broken(source, note), note, wanted)
-    return source if guarded == plain else guarded
+    if GUARD in source or not (_PERHAPS.search(source) or _is_sure(source)):
+        return None
+    return guard_file(_without_broken(source, note), note, wanted)
 
 
 def _without_broken(source: str, note: Callable[[str], None]) -> str:

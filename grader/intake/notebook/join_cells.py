@@ -14,10 +14,10 @@ import ast
 import builtins
 import io
 import keyword
-import re
 import tokenize
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
@@ -51,12 +51,22 @@ FILE_GUARD = (  # in one line, so that all others stay where they are
     "isinstance(error, (Exception, SystemExit)) and "
     'not print(f"Line {trace.tb_lineno} of the notebook: {kind.__name__}: {error}")'
 )
-GUARD = re.compile(r"^with _NotebookCell\((?:'[^'\n]*')?\):(?: |$)", re.MULTILINE)
+GUARD = "_NotebookCell"  # the class in both
+BLANK = ("", "")
+
+Line = tuple[str, str]  # with the guard around it, and as the learner wrote it
+
+
+class Framed(NamedTuple):
+    """What cells define: as the module that is judged, and the learner's own text on the same lines."""
+
+    module: str
+    own: str
 
 
 def as_module(
     codes: Sequence[str], names: Sequence[str], note: Callable[[str], None], wanted: Collection[str] = ()
-) -> str:
+) -> Framed:
     """Return a module with the definitions of these cells; *note* is called with what is left out.
 
     *wanted* are names that are to be defined, in whatever way.
@@ -80,14 +90,14 @@ def as_module(
     sure = _sure_names(units)
     defined = {node.name for unit in units for node in unit.statements if isinstance(node, Definition)}
     written = [_write_cell(cell, sure) if not cell.error else _failing_stubs(cell, defined) for cell in cells]
-    lines = [*PREAMBLE.split("\n"), *imports]
+    lines = [*((line, "") for line in PREAMBLE.split("\n")), *imports]
     stride = _stride([lines, *written])
     if stride and cells:
         note(f"{NUMBERED}line {stride + 2} is line 2 of {cells[0].name}.")
     for cell, text in zip(cells, written, strict=True):
-        lines += [""] * (cell.number * stride - 1 - len(lines))
-        lines += [HEADER.format(cell.name), *text]
-    return "\n".join(lines) + "\n"
+        lines += [BLANK] * (cell.number * stride - 1 - len(lines))
+        lines += [(HEADER.format(cell.name),) * 2, *text]
+    return _framed(lines)
 
 
 def as_file(codes: Sequence[str], wanted: Collection[str] = ()) -> str:
@@ -107,19 +117,23 @@ def as_file(codes: Sequence[str], wanted: Collection[str] = ()) -> str:
     return "\n\n\n".join(filter(None, parts)) + "\n"
 
 
-def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] = ()) -> str:
+def _framed(lines: Iterable[Line]) -> Framed:
+    return Framed(*("\n".join(text) + "\n" for text in zip(*lines, strict=True)))
+
+
+def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] = ()) -> Framed | None:
     """Return a file that was saved out of a notebook with the same definitions, on the lines that they have.
 
-    It stays as it is if it is no Python, or begins with what there is no room for a guard before.
+    None if it is to stay as it is: it is no Python, or begins with what there is no room for a guard before.
     """
     cell = read_cell(1, text)
     mark_taken(cell.units, wanted)
     _leave_future(cell)
     lines = _write_cell(cell, _sure_names(cell.units), with_imports=True)
     _make_room(lines, cell)
-    head = [FUTURE, FILE_GUARD] if not any(lines[1:2]) else [FILE_GUARD]
-    if cell.error or any(lines[: len(head)]) or (FUTURE in text and FUTURE not in head):
-        return text
+    head = [FUTURE, FILE_GUARD] if not any(map(any, lines[1:2])) else [FILE_GUARD]
+    if cell.error or any(map(any, lines[: len(head)])) or (FUTURE in text and FUTURE not in head):
+        return None
     for unit, name in in_texts(cell.units, wanted):
         note(f"The definition of `{name}` in a text of line {unit.first} was left out: it was not run.")
     for unit in cell.units:
@@ -127,16 +141,16 @@ def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] =
             note(f"The definition of `{unit.passed_over}`{JUDGED}what line {unit.first} gives that name was not.")
     if left := next((unit for unit in cell.units if not unit.taken and not _says_nothing(unit)), None):
         note(f"It was saved out of a notebook: what only tries its functions out, as line {left.first}, was not run.")
-    return "\n".join([*head, *lines[len(head) :]]) + "\n"
+    return _framed([*((line, "") for line in head), *lines[len(head) :]])
 
 
-def _make_room(lines: list[str], cell: Cell) -> None:
+def _make_room(lines: list[Line], cell: Cell) -> None:
     """Move imports in the first two lines to the first empty ones, if nothing but imports stands between."""
     movable = {unit.first - 1 for unit in cell.units if unit.is_import and unit.first == unit.last}
     for number in range(min(2, len(lines))):
-        free = next((place for place in range(number + 1, len(lines)) if not lines[place]), 0)
-        if lines[number] and free and movable.issuperset(range(number, free)):
-            lines[number], lines[free] = "", lines[number]
+        free = next((place for place in range(number + 1, len(lines)) if not any(lines[place])), 0)
+        if any(lines[number]) and free and movable.issuperset(range(number, free)):
+            lines[number], lines[free] = BLANK, lines[number]
             movable.add(free)
 
 
@@ -156,36 +170,7 @@ def _says_nothing(unit: Unit) -> bool:
     )
 
 
-def without_frame(module: str) -> str:
-    """Return of a notebook's module, or a file out of one, what the learner wrote, on the same lines."""
-    if module.startswith(PREAMBLE):
-        head, rest = PREAMBLE, module.removeprefix(PREAMBLE)
-    else:
-        future, guard, rest = module.partition(f"{FILE_GUARD}\n")
-        head = future + guard
-        if not guard or future not in ("", f"{FUTURE}\n"):
-            return module
-    return "\n" * head.count("\n") + GUARD.sub("", _outside_blocks(rest))
-
-
-def _outside_blocks(text: str) -> str:
-    """Return code without the guards that have lines of their own: what `_indent` moved stands where it was."""
-    lines = text.split("\n")
-    if not any(map(GUARD.fullmatch, lines)):
-        return text
-    inside = _lines_in_strings(lines) or set()
-    in_block = False
-    for place, line in enumerate(lines):
-        if not line or place + 1 in inside:
-            continue
-        is_header = GUARD.fullmatch(line) is not None
-        in_block = is_header or (in_block and line.startswith(" "))
-        if in_block:
-            lines[place] = "" if is_header else line[1:]
-    return "\n".join(lines)
-
-
-def _stride(written: Sequence[Sequence[str]]) -> int:
+def _stride(written: Sequence[Sequence[Line]]) -> int:
     """Return how many lines each cell gets; 0 if that would make the source too long."""
     longest = max(map(len, written)) + 1
     stride = 100
@@ -194,7 +179,7 @@ def _stride(written: Sequence[Sequence[str]]) -> int:
     return stride if stride * len(written) <= MAX_BLANK else 0
 
 
-def _failing_stubs(cell: Cell, defined: Iterable[str]) -> list[str]:
+def _failing_stubs(cell: Cell, defined: Iterable[str]) -> list[Line]:
     """Return definitions that fail with the reason, for what only a cell that is no Python defines."""
     where, colon, what = cell.error.partition(": ") if cell.error.startswith("line ") else ("", "", cell.error)
     why = repr(f"{where}{' of ' if colon else ''}{cell.name}: {what}")
@@ -204,12 +189,12 @@ def _failing_stubs(cell: Cell, defined: Iterable[str]) -> list[str]:
             continue
         function = f"def {name if kind == 'def' else '__init__'}(*_, **__): raise SyntaxError({why})"
         lines += [function] if kind == "def" else [f"class {name}:", f"    {function}"]
-    return lines
+    return [(line, line) for line in lines]
 
 
-def _imports(cells: Sequence[Cell]) -> list[str]:
+def _imports(cells: Sequence[Cell]) -> list[Line]:
     """Return the imports of all cells, which come first: what a cell below runs may be needed above it."""
-    lines: list[str] = []
+    lines: list[Line] = []
     for cell in cells:
         for unit in cell.units:
             is_future = any(getattr(node, "module", "") == "__future__" for node in unit.statements)
@@ -218,30 +203,30 @@ def _imports(cells: Sequence[Cell]) -> list[str]:
     return lines
 
 
-def _guard(cell: Cell, unit: Unit) -> list[str]:
+def _guard(cell: Cell, unit: Unit) -> list[Line]:
     """Return simple statements on the same lines, in a block that absorbs errors."""
     first, *rest = cell.lines[unit.first - 1 : unit.last]
-    return [f"{_header(cell)} {first}", *rest]
+    return [(f"{_header(cell)} {first}", first), *((line, line) for line in rest)]
 
 
 def _header(cell: Cell) -> str:
-    return f"with _NotebookCell({repr(cell.name.capitalize()) if cell.name else ''}):"
+    return f"with {GUARD}({repr(cell.name.capitalize()) if cell.name else ''}):"
 
 
-def _write_cell(cell: Cell, sure: frozenset[str], *, with_imports: bool = False) -> list[str]:
+def _write_cell(cell: Cell, sure: frozenset[str], *, with_imports: bool = False) -> list[Line]:
     """Return a cell's part of the module, with what is taken on its original lines where possible."""
-    lines: list[str] = []
+    lines: list[Line] = []
     for unit in cell.units:
         if not unit.taken or (unit.is_import and not (with_imports or unit.gives_anew)):
             continue
-        inner = cell.lines[unit.first - 1 : unit.last]
-        header = []
+        own = cell.lines[unit.first - 1 : unit.last]
+        inner, header = [(line, line) for line in own], []
         if not all(_is_sure(node, sure) for node in unit.statements):
             if unit.is_simple:
                 inner = _guard(cell, unit)
-            elif (moved := _indent(inner)) is not None:
-                header, inner = [_header(cell)], moved
-        lines += [""] * (unit.first - 1 - len(header) - len(lines))
+            elif (moved := _indent(own)) is not None:
+                header, inner = [(_header(cell), "")], [*zip(moved, own, strict=True)]
+        lines += [BLANK] * (unit.first - 1 - len(header) - len(lines))
         lines += [*header, *inner]
     return lines
 

@@ -16,7 +16,7 @@ from textwrap import dedent
 from typing import Any
 
 from grader.intake.answers.last_bindings import last_bindings
-from grader.intake.notebook.join_cells import as_module
+from grader.intake.notebook.join_cells import Framed, as_module
 from grader.intake.notebook.lost_definitions import DEFINITION, PYTHON_CELL_MAGIC, below_magic
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import module_names, names_bound_by
@@ -63,6 +63,11 @@ class NotebookError(Exception):
 
 
 def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wanted: Collection[str] = ()) -> str:
+    """Return the module that `read_notebook` makes, as it is judged. Raises NotebookError."""
+    return read_notebook(raw, note, wanted).module
+
+
+def read_notebook(raw: bytes, note: Callable[[str], None], wanted: Collection[str]) -> Framed:
     """Return one module of the definitions in all code cells; *note* is called with what could not be used.
 
     *wanted* are names that are to be defined, in whatever way.
@@ -72,7 +77,8 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wante
     found = _code_cells(raw)
     cells = [_code(cell) for cell in found]
     if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
-        return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
+        too_large = "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
+        return Framed(too_large, too_large)
     names = _name_cells(found)
     for name, code in zip(names, cells, strict=True):
         if why := below_magic(code, wanted):
