@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "reports": BASE | {"files", "record", "terminal"},
     "web": BASE | {"files", "course", "workspace", "submission", "store", "quiz", "record", "reports", "terminal"},
     "intake": BASE | {"files", "source", "submission"},
-    "similarity": BASE,
+    "similarity": BASE | {"source"},
     "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"} | {"files"},
     "gradescope": BASE | {"course", "files", "intake", "judge", "authoring", "batch", "record", "reports"},
     "github": BASE | {"course", "files", "authoring"},

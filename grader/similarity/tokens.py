@@ -1,4 +1,4 @@
-"""Python source as tokens, without what is easily changed: layout, comments, docstrings and imports.
+"""Python source as tokens, without what is easily changed: layout, comments, docstrings, imports and idle parts.
 
 Names that the author chose are marked: all but those of libraries, keyword arguments and the exercise. What stands in
 the braces of an f-string is read as a statement below it. Nothing is run, and any text can be read.
@@ -17,6 +17,8 @@ import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+
+from grader.similarity.idle_places import Statement, without_idle
 
 MAX_CHARACTERS = 250_000  # of one file, as many as are graded; the rest is ignored
 MAX_TOKENS = 1 << 16  # and what comes after so many: comments are none, and push nothing out
@@ -37,8 +39,6 @@ _OPENS, _CLOSES = (
     frozenset(kind for kind, name in tokenize.tok_name.items() if name.endswith(end))
     for end in ("STRING_START", "STRING_END")
 )
-
-Statement = list[tokenize.TokenInfo]
 
 
 @dataclass
@@ -82,8 +82,9 @@ def read_tokens(source: str, prescribed: Collection[str] = (), before: TokenList
             tokens.unread.add(f"what follows its first {MAX_TOKENS:,} words and signs")
             continue
         first = statement[0]
-        if len(statement) == 1 and first.type == tokenize.STRING:
-            tokens.remark(first.string)  # a docstring
+        if all(token.type == tokenize.STRING for token in statement):
+            for token in statement:
+                tokens.remark(token.string)  # of a docstring
         elif first.string not in ("import", "from"):
             _read_statement(statement, prescribed, tokens)
     return tokens
@@ -100,13 +101,14 @@ def _plain_sign(found: re.Match[str]) -> str:
 def _all_statements(source: str, tokens: TokenList) -> Iterator[Statement]:
     """Yield the tokens of each statement, and below it those of what is in the braces of its f-strings."""
     left = MAX_EXPRESSIONS
-    for statement in _statements(source, tokens):
+    for statement in without_idle([*_statements(source, tokens)], source):
         yield _without_walrus(statement)
         for string in filter(_is_fstring, statement):
             if left > 0 and len(string.string) <= MAX_FSTRING:
                 found = _expressions_in(string.string, left)
                 left -= 1 + len(found)
-                for inner in _statements("\n".join(found), tokens):
+                text = "\n".join(found)
+                for inner in without_idle([*_statements(text, tokens)], text):
                     yield _without_walrus([token._replace(start=string.start) for token in inner])
             if left <= 0 or len(string.string) > MAX_FSTRING:
                 tokens.unread.add("what is in the braces of some f-strings")
@@ -168,10 +170,10 @@ def _expressions_in(fstring: str, most: int) -> list[str]:
 
 
 def _without_walrus(statement: Statement) -> Statement:
-    """Return `(a := b)` as `a = b`."""
-    if len(statement) < 5 or [statement[place].string for place in (0, 2, -1)] != ["(", ":=", ")"]:
+    """Return `a := b`, around which brackets were, as `a = b`."""
+    if len(statement) < 3 or statement[1].string != ":=":
         return statement
-    return [statement[1], statement[2]._replace(string="="), *statement[3:-1]]
+    return [statement[0], statement[1]._replace(string="="), *statement[2:]]
 
 
 def _read_statement(statement: Statement, prescribed: Collection[str], tokens: TokenList) -> None:

@@ -537,6 +537,42 @@ def test_another_spelling_of_the_same_code_has_its_prints(disguise: Callable[[st
         assert printed("softmax", disguise(source))[part] == printed("softmax", source)[part]
 
 
+IDLE = {
+    "brackets": r"\1((\2 := \3))",
+    "annotation": r"\1\2: 't' = \3",
+    "annotation of several lines": r"\1(\2): (t(\n# =\n)) = \3",
+    "pass": r"\1\2 = \3; pass; 1",
+    "texts": r"\1\2 = \3; ('a' 'b')",
+    "if": r"\1if 1: \2 = \3",
+    "not": r"\1if not 0:\n\1    \2 = \3",
+    "else": r"\1if True: \2 = \3\n\1else: \2 = x",
+}
+
+
+@pytest.mark.parametrize("to", IDLE.values(), ids=IDLE)
+def test_what_does_nothing_leaves_no_print(to: str) -> None:
+    """Beside each assignment it would hide a copy."""
+    source = "def softmax(x):\n    top = x.max()\n    part = torch.exp(x - top)\n    return part / part.sum(x.shape)\n"
+    padded = re.sub(r"^( +)(\w+) = (.+)$", to, source, flags=re.M)
+
+    assert padded != source and hashes_of("softmax", padded) == hashes_of("softmax", source)
+    for part in ("text", "names"):
+        assert printed("softmax", padded)[part] == printed("softmax", source)[part]
+
+
+@pytest.mark.parametrize("source", [
+    "x: [row.amax() for row in rows] = 0\n",
+    "class A:\n    x: row.amax() = 0\n",
+    "if 0:\n    1\nelse:\n    row.amax()\n",
+    "if 1:\n    @row.amax\n    def f():\n        pass\n",
+    "if (lambda row: row.amax()):\n    y = 1\n",
+    "def f(ä):\n    ü: 't' = ä; row.amax(); ä: 't' = ü\n",
+])  # fmt: skip
+def test_what_runs_leaves_its_print(source: str) -> None:
+    """A copy hides in no annotation that is evaluated, nor behind a test that is not met."""
+    assert " ".join(read_tokens(source).words).count("row . amax") == 1
+
+
 def test_an_f_string_is_read_alike_by_every_python() -> None:
     """It is one token, and many from Python 3.12 on; what is in its braces comes behind the statement."""
     text = 'print(f\'is {a!r:>{width}} {{no}} {f"{b}"}\', x)\ny = f"""\n{c[0]}"""\n'
