@@ -109,7 +109,8 @@ class _LineOfMistake:
         changed = [index for index in self.mistaken.ancestors(whole[0]) if self._is_changed(index)] if whole else []
         if not changed:
             return None
-        if whole[0] not in changed and (kept := self._kept_of_step(max(changed))):
+        if whole[0] not in changed:
+            kept = self._kept_of_step(max(changed))
             return kept[0] if len(kept) == 1 else None
         for target in (self._smallest(wrong, whole[0]), *whole[1:]):
             hits = [index for index in range(len(self.steps)) if self._gives(index, steps[target].value)]
