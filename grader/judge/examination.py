@@ -27,7 +27,7 @@ from grader.judge.mended_answers import diagnose_mended, name_drawn
 from grader.judge.pictures.draw import draw_pictures
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
-from grader.judge.tracing.mistaken_line import MistakenVersion, make_versions
+from grader.judge.tracing.mistaken_line import NamedMistakes
 from grader.judge.tracing.shapes import TracedCall
 from grader.judge.transcript.prefetch import may_be_asked_ahead
 from grader.judge.verdict import feedback
@@ -245,8 +245,8 @@ class Judge:
                 named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}
                 evidence[name] = self._probe(checks, name, loaded, name in drawing, named)
             finding = find_mistakes(facts, results, failures, evidence)
-            versions = {name: self._versions(lesson, name, evidence[name]) for name in unnamed}
-            finding.lines = self.lines.find(lesson, submission, loaded, results, versions)
+            named_in = {name: self._named(lesson, name, evidence[name]) for name in unnamed}
+            finding.lines = self.lines.find(lesson, submission, loaded, results, named_in)
         return finding
 
     def _probe(
@@ -280,11 +280,12 @@ class Judge:
         diagnosis.counterexamples = find_counterexample(function, examples, subject, self.answers.load(lesson))
         return diagnosis
 
-    def _versions(self, lesson: Lesson, function: str, found: Diagnosis | LearnerError) -> Iterator[MistakenVersion]:
-        """Yield versions of the reference that make the mistakes which were named in a function."""
+    def _named(self, lesson: Lesson, function: str, found: Diagnosis | LearnerError) -> NamedMistakes | None:
+        """Return the mistakes that were named in a function, if any."""
         diagnostician = self.diagnosticians(lesson).get(function)
-        if diagnostician and isinstance(found, Diagnosis):
-            yield from make_versions(diagnostician.mistake_set, [each.id for each in found.named], lesson.kinds)
+        if diagnostician is None or not isinstance(found, Diagnosis) or not found.named:
+            return None
+        return NamedMistakes(diagnostician.mistake_set, [each.id for each in found.named])
 
     def _make_result(
         self, lesson_checks: LessonChecks, submission: Submission, finding: Finding, output: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.errors import LearnerError
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.tracing.gradient_line import find_gradient_lines
-from grader.judge.tracing.mistaken_line import MistakenVersion, find_mistaken_line
+from grader.judge.tracing.mistaken_line import NamedMistakes, find_mistaken_line
 from grader.judge.tracing.shapes import TracedCall, trace_shapes
 from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, find_wrong_line
 from grader.judge.verdict import feedback
@@ -73,12 +73,12 @@ class LineSearch:
         submission: Submission,
         loaded: LoadedSubmission,
         results: Sequence[CheckResult],
-        functions: Mapping[str, Iterable[MistakenVersion]],
+        functions: Mapping[str, NamedMistakes | None],
     ) -> list[WrongLine]:
         """Return for each of these functions the line where right ends, as far as it can be told.
 
         Args:
-            functions: Their names, with versions of the reference that make the mistakes that were named.
+            functions: Their names, with the mistakes that were named.
         """
         if not functions or self.answers.release or not lesson.solution_path.is_file():
             return []
@@ -92,13 +92,16 @@ class LineSearch:
                 return []
             module = WatchedModule(subject, hook_expressions(submission.source)[1])
             reference = self._reference(lesson)
-            for function, versions in functions.items():
+            for function, named in functions.items():
                 bad = ((function, "failed"), (function, "raised"))
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
                 asked = [checks.transcript(check).submission for check in failed]
                 watched = (function, module, reference, asked)
                 line = find_wrong_line(*watched, submission.source, passed)
-                found.append(line or find_mistaken_line(*watched, versions, submission.source))
+                if named and (line is None or len(named.ids) == 1):
+                    by_name = find_mistaken_line(*watched, named.make_versions(lesson.kinds), submission.source, passed)
+                    line = by_name if by_name and not (line and line.line == by_name.line) else line
+                found.append(line)
             anew = partial(self._check_anew, checks, submission)  # as above, by who has seen no hidden input
             found += find_gradient_lines(submission.source, results, [*functions], anew)
         loaded.drop_output()

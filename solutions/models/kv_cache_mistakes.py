@@ -213,7 +213,7 @@ mistake("gn-train-mode", "The model runs in the mode in which it came: in train 
 mistake("gn-mode-left-eval", "You leave the model in eval mode: if it is trained on, its dropout stays off.",
         "Keep `model.training` at the start, and `model.train(was_training)` at the end.", remember="False")
 mistake("gn-mode-always-train", "You leave the model in train mode, in whichever it came.",
-        "Keep `model.training` at the start, and `model.train(was_training)` at the end.", remember="True")
+        "Keep `model.training` at the start, and `model.train(was_training)` at the end.", leave="model.train()")
 mistake("gn-grad-kept", "Autograd records every run: the graph of the whole text stays in memory.",
         "Put the loop under `torch.no_grad()`.", forward="torch.enable_grad()(lambda: model(unread, cache))()")
 

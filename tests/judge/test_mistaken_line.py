@@ -25,6 +25,9 @@ def attention_backward(q, k, v, d_out):
     ds = p * dp
     return ds @ k * scale, ds.T @ q * scale, p.T @ d_out
 """
+ONE_WAY = ATTENTION_GRADIENT.replace(
+    "    return dict(a=a, dq=s * (k1 - k2)", '    found = {}\n    found["dq"] = s * k1\n    return dict(found, a=a'
+)
 CACHED = """import torch
 
 
@@ -107,6 +110,8 @@ SHIFTED = "logits, targets = logits[:, :-1], targets[:, 1:]"
         ("cross_entropy", CROSS_ENTROPY.format(logs="shares.log()", spread="logs.mean(-1)"), "cross_entropy", 7),
         # of a step that was changed in a part, the part counts
         ("training", TRAINING.format(clear="optimizer.zero_grad()", cut=SHIFTED), "train_step", 9),
+        # what is returned is no tensor
+        ("attention_gradient", ONE_WAY, "two_tokens", 9),
     ],
 )
 def test_the_line_of_a_named_mistake_is_found(
@@ -117,6 +122,13 @@ def test_the_line_of_a_named_mistake_is_found(
     assert found[function].line == line
     assert f"Line {line} is where it goes wrong" in found[function].says
     assert "gives exactly what the named mistake gives there" in found[function].says
+
+
+def test_a_call_that_gives_nothing_is_found_by_its_words(launcher: Launcher) -> None:
+    """A statement that does word for word what the mistake does is the line, though it gives no value."""
+    source = CACHED.format(keys="join(cache[0], k)").replace("model.train(was)", "model.train()")
+    (line,) = judge_source(launcher, "kv_cache", source).lines
+    assert line.line == 26 and "`model.train()` is what the named mistake does" in line.says
 
 
 @pytest.mark.parametrize(
@@ -150,4 +162,5 @@ def test_a_line_that_only_hands_a_mistake_on_is_not_blamed(lesson: str, source: 
 def test_the_smallest_parts_that_differ_are_found(right: str, wrong: str, parts: list[str]) -> None:
     """Of a changed expression the smallest part that differs is told, and of each changed statement one."""
     lines = wrong.split("\n")
-    assert [lines[first - 1][begin:end] for first, begin, _, end in find_changed_parts(right, wrong)] == parts
+    spans = [part.span for part in find_changed_parts(right, wrong)]
+    assert [lines[first - 1][begin:end] for first, begin, _, end in spans] == parts

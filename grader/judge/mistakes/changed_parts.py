@@ -4,40 +4,58 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
-Span = tuple[int, int, int, int]  # first line and column, last line and column; columns are in bytes
+Span = tuple[int, int, int, int]
 
 
-def find_changed_parts(right: str, wrong: str) -> list[Span]:
+class Part(NamedTuple):
+    """What stands where a source was changed, and whether it is of the kind of what stood there, or cut out of it."""
+
+    node: ast.stmt | ast.expr
+    is_alike: bool
+
+    @property
+    def span(self) -> Span:
+        """First line and column, last line and column; columns are in bytes."""
+        node = self.node
+        return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0
+
+
+def find_changed_parts(right: str, wrong: str) -> list[Part]:
     """Return where *wrong* has something else than *right*."""
-    return [
-        (node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0)
-        for node in _differing(ast.parse(right), ast.parse(wrong))
-    ]
+    return [Part(new, _is_alike(old, new)) for old, new in _differing(ast.parse(right), ast.parse(wrong))]
 
 
-def _differing(right: ast.AST, wrong: ast.AST) -> Iterator[ast.stmt | ast.expr]:
-    """Yield the smallest parts of a tree in which it differs: of an expression, at most one."""
+def _is_alike(old: ast.AST | None, new: ast.AST) -> bool:
+    return type(old) is type(new) or isinstance(new, ast.Subscript)
+
+
+Differing = Iterator[tuple[ast.AST | None, ast.stmt | ast.expr]]
+
+
+def _differing(right: ast.AST, wrong: ast.AST) -> Differing:
+    """Yield the smallest parts in which a tree differs, after what stood there: of an expression, at most one."""
     if isinstance(wrong, ast.Module | ast.ClassDef | ast.FunctionDef) and isinstance(right, type(wrong)):
         yield from _differing_statements(right.body, wrong.body)
         return
     inside = _pairs(right, wrong)
-    if inside is None or len(inside) != 1 or not isinstance(inside[0][1], ast.stmt | ast.expr | ast.keyword):
-        if isinstance(wrong, ast.stmt | ast.expr):
-            yield wrong
-        return
-    smaller = list(_differing(*inside[0]))
-    yield from smaller or ([wrong] if isinstance(wrong, ast.stmt | ast.expr) else [])
+    smaller = []
+    if inside is not None and len(inside) == 1 and isinstance(inside[0][1], ast.stmt | ast.expr | ast.keyword):
+        smaller = list(_differing(*inside[0]))
+    if not smaller and isinstance(wrong, ast.stmt | ast.expr):
+        smaller = [(right, wrong)]
+    yield from smaller
 
 
-def _differing_statements(right: list[ast.stmt], wrong: list[ast.stmt]) -> Iterator[ast.stmt | ast.expr]:
+def _differing_statements(right: list[ast.stmt], wrong: list[ast.stmt]) -> Differing:
     if len(right) == len(wrong):
         for old, new in zip(right, wrong, strict=True):
             if ast.dump(old) != ast.dump(new):
                 yield from _differing(old, new)
         return
     known = {ast.dump(each) for each in right}
-    yield from (each for each in wrong if ast.dump(each) not in known)
+    yield from ((None, each) for each in wrong if ast.dump(each) not in known)
 
 
 def _pairs(right: ast.AST, wrong: ast.AST) -> list[tuple[ast.AST, ast.AST]] | None:

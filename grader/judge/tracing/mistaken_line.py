@@ -7,12 +7,13 @@ it is right.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from grader.judge.mistakes.changed_parts import Span, find_changed_parts
+from grader.judge.mistakes.changed_parts import Part, Span, find_changed_parts
 from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.tracing.line_words import describe
 from grader.judge.tracing.matching import WrongStep, is_equal
@@ -29,6 +30,7 @@ from grader.judge.tracing.wrong_line import LineFinder
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import is_array, same, to_numpy
 from grader.model import WrongLine
+from grader.source.parse import parse
 from grader.worker.watch.watched_source import Place
 
 MAX_WAYS = 12  # of making the mistakes that are named
@@ -39,17 +41,24 @@ class MistakenVersion:
     """The reference with a mistake in it, watched, and where it was changed."""
 
     module: WatchedModule
-    parts: Sequence[Span]
+    parts: Sequence[Part]
 
 
-def make_versions(mistake_set: MistakeSet, ids: Sequence[str], kinds: Mapping[str, str]) -> Iterator[MistakenVersion]:
-    """Yield the reference with each way of making some mistakes together in it: of those that change its own lines."""
-    source = mistake_set.source
-    for changes in islice(mistake_set.ways_of(ids), MAX_WAYS):
-        if changes.keys() <= source.own_steps:
-            text = source.write(changes)
-            module = watch_source(text, source.path, kinds, source.names)
-            yield MistakenVersion(module, find_changed_parts(source.write({}), text))
+@dataclass(frozen=True)
+class NamedMistakes:
+    """The mistakes that were named in a function, by their ids in its mistake set."""
+
+    mistake_set: MistakeSet
+    ids: Sequence[str]
+
+    def make_versions(self, kinds: Mapping[str, str]) -> Iterator[MistakenVersion]:
+        """Yield the reference with each way of making them together: of those that change its own lines."""
+        source = self.mistake_set.source
+        for changes in islice(self.mistake_set.ways_of(self.ids), MAX_WAYS):
+            if changes.keys() <= source.own_steps:
+                text = source.write(changes)
+                module = watch_source(text, source.path, kinds, source.names)
+                yield MistakenVersion(module, find_changed_parts(source.write({}), text))
 
 
 def find_mistaken_line(
@@ -59,6 +68,7 @@ def find_mistaken_line(
     asked: Sequence[Sequence[Exchange]],
     versions: Iterable[MistakenVersion],
     source: str,
+    passed: Collection[str] = (),
 ) -> WrongLine | None:
     """Return the line on which a submission makes a mistake; None where that is not certain.
 
@@ -66,18 +76,39 @@ def find_mistaken_line(
         asked: What the checks ask that failed, recorded on the reference.
         versions: Ways of making the mistake; what is found by one counts if its answer is the submission's.
         source: That of the submission.
+        passed: Functions of the lesson that passed all checks: no line of theirs is blamed.
 
     Raises:
         LearnerError: The submission does not answer.
     """
+    calls = set[str]()
     for version in versions:
+        calls |= {ast.dump(part.node) for part in version.parts if isinstance(part.node, ast.Call)}
         for exchanges in sorted(asked, key=has_single)[:MAX_CHECKS]:
             for finder, mistaken in _alike(module, reference, exchanges, version):
                 index = _LineOfMistake(finder, mistaken, version.parts).find()
-                if index is not None:
+                if index is not None and finder.trace.steps[index].place.function not in passed:
                     found = WrongStep(index, None, None, finder.last_right(index), is_named=True)
                     return describe(function, found, finder.trace, source, finder.right)
-    return None
+    return _find_same_call(function, source, calls)
+
+
+def _find_same_call(function: str, source: str, calls: Collection[str]) -> WrongLine | None:
+    """Return the statement of a function, or of a class, that calls word for word what a mistake calls there."""
+    owners = (node for node in parse(source).body if getattr(node, "name", "") == function)
+    found = [
+        node
+        for owner in owners
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Expr) and ast.dump(node.value) in calls
+    ]
+    if len(found) != 1:
+        return None
+    line = found[0].lineno
+    gist = f"`{function}`: line {line} is where it goes wrong"
+    return WrongLine(
+        function, line, 0, f"{gist}: `{ast.unparse(found[0])}` is what the named mistake does.", f"{gist}."
+    )
 
 
 def _alike(
@@ -96,23 +127,27 @@ def _alike(
 class _LineOfMistake:
     """Looks in one traced call for what a mistaken version of the reference has in it."""
 
-    def __init__(self, finder: LineFinder, mistaken: Trace, parts: Sequence[Span]) -> None:
+    def __init__(self, finder: LineFinder, mistaken: Trace, parts: Sequence[Part]) -> None:
         self.finder, self.steps = finder, finder.trace.steps
         self.mistaken, self.parts = mistaken, parts
-        self.changed = {part[0] for part in parts}  # statements' lines
+        self.changed = {part.span[0] for part in parts}  # statements' lines
 
     def find(self) -> int | None:
         """Return the step of the submission that gives what the mistake gives; None if that is not certain."""
         steps = self.mistaken.steps
         wrong = [index for index, step in enumerate(steps) if _tells(step.value) and not self._is_right(step.value)]
         whole = [index for index in wrong if steps[index].place.names]
-        changed = [index for index in self.mistaken.ancestors(whole[0]) if self._is_changed(index)] if whole else []
-        if not changed:
+        changed = [
+            index
+            for index in (sorted(self.mistaken.ancestors(whole[0])) if whole else range(len(steps)))
+            if self._place(index).statement in self.changed
+        ]
+        if not changed or (not whole and len({self._place(index).statement for index in changed}) > 1):
             return None
-        if whole[0] not in changed:
-            kept = self._kept_of_step(max(changed))
+        if not whole or whole[0] not in changed:
+            kept = self._kept_of_step(changed[-1])
             return kept[0] if len(kept) == 1 else None
-        for target in (self._smallest(wrong, whole[0]), *whole[1:]):
+        for target in (*self._changed_part(wrong, whole[0]), *whole):
             hits = [index for index in range(len(self.steps)) if self._gives(index, steps[target].value)]
             if hits:
                 return self._certain(hits, self._inside(target, wrong))
@@ -121,34 +156,31 @@ class _LineOfMistake:
     def _place(self, index: int) -> Place:
         return self.mistaken.steps[index].place
 
-    def _is_changed(self, index: int) -> bool:
-        return self._place(index).statement in self.changed
-
     def _kept_of_step(self, index: int) -> list[int]:
         """Return the statements that keep what is only a part of the reference's step, where a mistake stops there."""
         value = self.mistaken.steps[index].value
         equal = [right for right in self.finder.right if is_equal(right.value, value)]
-        if not equal or any(right.name or right.mark for right in equal):
+        if not _tells(value) or not equal or any(right.name or right.mark for right in equal):
             return []
-        steps = enumerate(self.steps)
-        return [other for other, step in steps if step.place.names and is_equal(step.value, value)]
+        return [
+            other
+            for other, step in enumerate(self.steps)
+            if step.place.parent < 0 and step.place.kind != "Name" and is_equal(step.value, value)
+        ]
 
     def _inside(self, target: int, wrong: Sequence[int]) -> list[Any]:
         """Return what changed expressions have in them that is wrong, up to a step."""
         spans = [(self.mistaken.steps[each].value, self._place(each).span) for each in wrong if each <= target]
-        return [value for value, span in spans if any(_covers(part, span) for part in self.parts)]
+        return [value for value, span in spans if any(_covers(part.span, span) for part in self.parts)]
 
-    def _smallest(self, wrong: Sequence[int], whole: int) -> int:
-        """Return the smallest changed expression that gives something wrong, of the statement that goes wrong first."""
-        place = self._place(whole)
-        inside = [
+    def _changed_part(self, wrong: Sequence[int], whole: int) -> list[int]:
+        """Return the step of a changed part that alone is wrong in its statement: with it all that follows is right."""
+        place, spans = self._place(whole), {part.span for part in self.parts if part.is_alike}
+        return [
             index
             for index in wrong
-            if index <= whole
-            and (self._place(index).function, self._place(index).statement) == (place.function, place.statement)
-            and any(_covers(self._place(index).span, part) for part in self.parts)
-        ]
-        return min(inside, key=lambda index: _extent(self._place(index).span), default=whole)
+            if index <= whole and self._place(index).span in spans and self._place(index).function == place.function
+        ][:1]
 
     def _is_right(self, value: Any) -> bool:
         return any(is_equal(value, right.value) for right in self.finder.right)
@@ -174,12 +206,26 @@ class _LineOfMistake:
         doubtful = (self.steps[other].value for other in before if self.finder.line(other) != line)
         if not all(any(is_equal(value, each) for each in known) for value in doubtful):
             return None
+        if any(
+            self._is_changed_size(other)
+            for other in self.finder.trace.ancestors(index)
+            if self.finder.line(other) != line
+        ):
+            return None
         return self._of_helper(index, passes) if place.function != self.steps[-1].place.function else index
 
     def _is_off(self, index: int) -> bool:
         """Return True if a step is one of the reference's but for a factor or a shift."""
         match = self.finder.matcher.match(index)
         return match is not None and any(word in match.relation for word in (" times", " plus"))
+
+    def _is_changed_size(self, index: int) -> bool:
+        """Return True for a whole number with a name, which a changed expression of the mistake has, too."""
+        step, first = self.steps[index], self.mistaken.steps
+        if type(step.value) is not int or not step.place.names or self._is_right(step.value):
+            return False
+        spans = (other.place.span for other in first if type(other.value) is int and other.value == step.value)
+        return any(_covers(part.span, each) or _covers(each, part.span) for each in spans for part in self.parts)
 
     def _of_helper(self, index: int, passes: Collection[int]) -> int | None:
         """Return a step in a function of the submission's own, or the call of that if it is right in another one."""
@@ -207,7 +253,3 @@ def _tells(value: Any) -> bool:
 
 def _covers(span: Span, part: Span) -> bool:
     return span[:2] <= part[:2] and span[2:] >= part[2:]
-
-
-def _extent(span: Span) -> tuple[int, int]:
-    return span[2] - span[0], span[3] - span[1]
