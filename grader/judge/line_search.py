@@ -97,8 +97,8 @@ class LineSearch:
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
                 asked = [checks.transcript(check).submission for check in failed]
                 watched = (function, module, reference, asked)
-                line = find_wrong_line(*watched, submission.source, passed)
-                if named and (line is None or len(named.ids) == 1):
+                line, is_sure = find_wrong_line(*watched, submission.source, passed) or (None, False)
+                if named and (line is None or (len(named.ids) == 1 and not is_sure)):
                     by_name = find_mistaken_line(*watched, named.make_versions(lesson.kinds), submission.source, passed)
                     line = by_name if by_name and not (line and line.line == by_name.line) else line
                 found.append(line)

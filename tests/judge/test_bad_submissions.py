@@ -11,7 +11,7 @@ import pytest
 from support.factories import course, judge_source
 from support.process_tree import all_end
 
-from grader.judge import examination
+from grader.judge import line_search
 from grader.judge.checks.loaded_submission import NOT_LOOKED_FOR
 from grader.model import LessonResult
 
@@ -284,7 +284,7 @@ def test_an_error_while_the_mistake_is_looked_for_costs_no_score(verdict, monkey
 
     wrong = GOOD.replace("powers.sum", "2.5 * powers.sum")
     before = verdict(wrong)
-    monkeypatch.setattr(examination, "find_wrong_line", fail)
+    monkeypatch.setattr(line_search, "find_wrong_line", fail)
     after = verdict(wrong)
 
     assert (after.score, after.state) == (before.score, "graded") and 1.0 < after.score < 10.0

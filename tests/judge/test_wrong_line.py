@@ -148,7 +148,7 @@ def test_a_variable_that_is_off_by_a_factor_too_keeps_the_line_that_uses_it_from
     late = late.replace("step = m_hat / torch.sqrt(v_hat + eps)", "step = m_hat / (torch.sqrt(v_hat) + eps)")
     late = late.replace("lr * (weight_decay * param + step)", "lr * weight_decay * param - lr * step")
     (line,) = judge_source(launcher, "adamw", late).lines
-    assert "`b1**(t + 1)` gives exactly what the named mistake gives there" in line.says
+    assert "`m / (1 - b1**(t + 1))` gives exactly what the named mistake gives there" in line.says
 
 
 def test_where_a_mask_is_wrong_nothing_is_missing(launcher: Launcher) -> None:

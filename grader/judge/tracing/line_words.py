@@ -94,6 +94,12 @@ def _is_earlier_step(found: WrongStep) -> bool:
     )
 
 
+def is_exchanged(found: WrongStep) -> bool:
+    """Return True where a line gives a value of the reference from which it does not make what belongs there."""
+    match = found.found
+    return bool(match and match.relation == EQUAL and is_array(match.right.value)) and not _is_earlier_step(found)
+
+
 def _compare(here: str, wanted: str, relation: str) -> str:
     """Say what an expression is in place of a value that is wanted."""
     if relation.startswith("it "):

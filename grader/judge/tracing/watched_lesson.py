@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.course.step_marks import read_marks
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
-from grader.judge.tracing.line_words import describe
+from grader.judge.tracing.line_words import describe, is_exchanged
 from grader.judge.tracing.matching import Right, WrongStep
 from grader.judge.tracing.numbers_elsewhere import CHANCE, meaning_of, parameters_of
 from grader.judge.tracing.trace import Trace, WatchedCall, is_number, is_value, trace_call
@@ -34,6 +34,13 @@ MAX_CHECKS = 3  # that failed, on which the line is looked for
 MAX_VALUES = 120  # of the reference
 MAX_WATCHED = 32  # calls beside the one on which a number was found
 MAX_OTHERS = 8  # of these, that evaluate the same expression
+
+
+class FoundLine(NamedTuple):
+    """A line where right ends, and whether it gives another value of the reference than the one that belongs there."""
+
+    line: WrongLine
+    is_exchanged: bool
 
 
 @dataclass
@@ -150,7 +157,7 @@ def find_wrong_line(
     asked: Sequence[Sequence[Exchange]],
     source: str,
     passed: Collection[str] = (),
-) -> WrongLine | None:
+) -> FoundLine | None:
     """Return the line where right ends, on a call that is answered wrongly; None where that is not certain.
 
     Args:
@@ -176,7 +183,8 @@ def find_wrong_line(
         if found and call.trace.steps[found.index].place.function in right_elsewhere:
             found, finder.is_uncertain = finder.outside(found), True
         if found or finder.is_uncertain:
-            return describe(function, found, call.trace, source, right) if found else None
+            line = describe(function, found, call.trace, source, right) if found else None
+            return FoundLine(line, is_exchanged(found)) if found and line else None
     return None
 
 
