@@ -76,6 +76,9 @@ def test_what_an_attempt_lacks_may_have_come_later(read):
     ({ONE + "lib.py": B, "lib.py": B}, B, ONE, ""),
     ({ONE + "lib.py": f"{B}x = 1\n", "lib.py": A}, f"{B}x = 1\n", ONE,
      "lib.py of the newest attempt was not used: it has no `x`."),
+    ({ONE + "lib.py": B, "lib.py": "def f(x:\n"}, B, ONE, ""),  # it cannot be read
+    ({ONE + "lib/__init__.py": B, "other/__init__.py": A}, B, ONE, ""),  # that of another package
+    ({ONE + "lib.py": B, "pack/lib.py": A, "pack/__init__.py": ""}, B, ONE, ""),
 ])  # fmt: skip
 def test_what_an_older_file_imports_is_the_newest(read, files, taken, of, note):
     """A mended helper handed in alone is used, if it has all that the older one has; with its time."""

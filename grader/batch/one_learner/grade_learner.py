@@ -250,7 +250,7 @@ class LearnerGrader:
             path = labels.replace_in(str(others.root / found.path))
             return Attempt(found, self._unreadable(lesson, path, error, notes), own)
         for name, (file, source) in submission.siblings.items():
-            own[name] = texts.get(str(Path(file).relative_to(others.root)), source)
+            own[name] = texts.get(Path(file).relative_to(others.root).as_posix(), source)
         return Attempt(found, labels.relabel(submission, notes), own)
 
     def _unreadable(self, lesson: Lesson, path: str, error: SubmissionError, notes: tuple[str, ...]) -> LessonResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -72,7 +73,7 @@ class OtherAttempts:
         for path, _ in () if self.best else submission.siblings.values():
             self._replace(path, match.folder, newer)
         own = {_name_of(path) for path in self._paths[match.folder]}
-        for name in sorted(_lacking(submission) & self._names - own):
+        for name in sorted(_lacking(submission) & self._names - own - {*self.course.packages}):
             self._add(name, match, [*older, *newer] if self.best else [*newer, *older])
         return len(self.lent) > count
 
@@ -83,7 +84,7 @@ class OtherAttempts:
             return
         for folder in newer:
             found = [*self._find(folder, _name_of(path)).values()]
-            if len(found) != 1 or self._is_empty(found[0]):
+            if len(found) != 1 or self._is_empty(found[0]) or not self._may_replace(path, own, found[0], folder):
                 continue
             if lacking := sorted(defined_names(self.texts[path]) - defined_names(self.texts[found[0]])):
                 name = PurePosixPath(found[0]).name
@@ -92,6 +93,16 @@ class OtherAttempts:
             elif self.texts[path] != self.texts[found[0]]:
                 self._write(Path(target), found[0], folder, own)
             return
+
+    def _may_replace(self, path: str, own: str, newer: str, folder: str) -> bool:
+        """Return True for a module of the same name that can be read; one of a package lies at the same place in it."""
+        is_of_package = any(f"{PurePosixPath(each).parent}/{OF_PACKAGE}" in self.contents for each in (path, newer))
+        if is_of_package and (path.removeprefix(own) != newer.removeprefix(folder) or path.endswith(OF_PACKAGE)):
+            return False
+        with suppress(SyntaxError, ValueError, RecursionError):
+            ast.parse(self.texts[newer])
+            return _name_of(path) == _name_of(newer)
+        return False
 
     def _add(self, name: str, match: Match, folders: Iterable[str]) -> None:
         """Write the module or the package of a name beside a lesson's file; what is still an exercise only if need be.
