@@ -97,11 +97,15 @@ class LineSearch:
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
                 asked = [checks.transcript(check).submission for check in failed]
                 watched = (function, module, reference, asked)
-                line, is_sure = find_wrong_line(*watched, submission.source, passed) or (None, False)
-                if named and (line is None or (len(named.ids) == 1 and not is_sure)):
-                    by_name = find_mistaken_line(*watched, named.make_versions(lesson.kinds), submission.source, passed)
-                    line = by_name if by_name and not (line and line.line == by_name.line) else line
+                line, is_exchanged = find_wrong_line(*watched, submission.source, passed) or (None, False)
                 found.append(line)
+                if named and (line is None or (len(named.ids) == 1 and not is_exchanged)):
+                    by_name = None
+                    with suppress(LearnerError):  # what was found without it counts
+                        versions = named.make_versions(lesson.kinds)
+                        by_name = find_mistaken_line(*watched, versions, submission.source, passed)
+                    if by_name and not (line and line.line == by_name.line):  # that says more of why it is wrong
+                        found[-1] = by_name
             anew = partial(self._check_anew, checks, submission)  # as above, by who has seen no hidden input
             found += find_gradient_lines(submission.source, results, [*functions], anew)
         loaded.drop_output()

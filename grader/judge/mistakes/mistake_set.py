@@ -326,7 +326,9 @@ class MistakeSet:
         """Yield the changes of each way of making these mistakes together; none where one is a whole version."""
         rows = [[row.changes for row in self.mistakes if row.id == each and row.changes] for each in ids]
         for changes in itertools.product(*rows) if ids else ():
-            yield dict(itertools.chain.from_iterable(each.items() for each in changes))
+            together = dict(itertools.chain.from_iterable(each.items() for each in changes))
+            if len(together) == sum(map(len, changes)):  # no two of one step
+                yield together
 
     def _version(self, version: Any) -> Any:
         return self.source.build_version(version) if isinstance(version, str) else version

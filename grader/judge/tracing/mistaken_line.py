@@ -8,6 +8,7 @@ it is right.
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -25,8 +26,9 @@ from grader.judge.tracing.watched_lesson import (
     has_single,
     watch_calls,
     watch_source,
+    with_helpers,
 )
-from grader.judge.tracing.wrong_line import LineFinder
+from grader.judge.tracing.wrong_line import MAX_SECONDS, LineFinder
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import is_array, same, to_numpy
 from grader.model import WrongLine
@@ -54,11 +56,11 @@ class NamedMistakes:
     def make_versions(self, kinds: Mapping[str, str]) -> Iterator[MistakenVersion]:
         """Yield the reference with each way of making them together: of those that change its own lines."""
         source = self.mistake_set.source
-        for changes in islice(self.mistake_set.ways_of(self.ids), MAX_WAYS):
-            if changes.keys() <= source.own_steps:
-                text = source.write(changes)
-                module = watch_source(text, source.path, kinds, source.names)
-                yield MistakenVersion(module, find_changed_parts(source.write({}), text))
+        right, ways = source.write({}), self.mistake_set.ways_of(self.ids)
+        for changes in islice((each for each in ways if each.keys() <= source.own_steps), MAX_WAYS):
+            text = source.write(changes)
+            module = watch_source(text, source.path, kinds, source.names)
+            yield MistakenVersion(module, find_changed_parts(right, text))
 
 
 def find_mistaken_line(
@@ -76,33 +78,43 @@ def find_mistaken_line(
         asked: What the checks ask that failed, recorded on the reference.
         versions: Ways of making the mistake; what is found by one counts if its answer is the submission's.
         source: That of the submission.
-        passed: Functions of the lesson that passed all checks: no line of theirs is blamed.
+        passed: Functions of the lesson that passed all checks: no line of theirs is blamed, or of what they call.
 
     Raises:
         LearnerError: The submission does not answer.
     """
-    calls = set[str]()
+    right_elsewhere = with_helpers(source, passed)
+    calls, until = set[str](), time.monotonic() + MAX_SECONDS
     for version in versions:
+        if time.monotonic() > until:
+            break
         calls |= {ast.dump(part.node) for part in version.parts if isinstance(part.node, ast.Call)}
         for exchanges in sorted(asked, key=has_single)[:MAX_CHECKS]:
             for finder, mistaken in _alike(module, reference, exchanges, version):
                 index = _LineOfMistake(finder, mistaken, version.parts).find()
-                if index is not None and finder.trace.steps[index].place.function not in passed:
+                if index is not None and finder.trace.steps[index].place.function not in right_elsewhere:
                     found = WrongStep(index, None, None, finder.last_right(index), is_named=True)
                     return describe(function, found, finder.trace, source, finder.right)
     return _find_same_call(function, source, calls)
 
 
 def _find_same_call(function: str, source: str, calls: Collection[str]) -> WrongLine | None:
-    """Return the statement of a function, or of a class, that calls word for word what a mistake calls there."""
-    owners = (node for node in parse(source).body if getattr(node, "name", "") == function)
-    found = [
-        node
-        for owner in owners
-        for node in ast.walk(owner)
-        if isinstance(node, ast.Expr) and ast.dump(node.value) in calls
-    ]
-    if len(found) != 1:
+    """Return the statement of a function, or of a class, that calls word for word what a mistake calls there.
+
+    What it does is not seen; so it counts only where it is the only one, and depends on no test.
+    """
+    owners = [node for node in parse(source).body if getattr(node, "name", "") == function]
+    tests = [node for owner in owners for node in ast.walk(owner) if isinstance(node, ast.If)]
+    found, under_test = (
+        [
+            node
+            for each in some
+            for node in ast.walk(each)
+            if isinstance(node, ast.Expr) and ast.dump(node.value) in calls
+        ]
+        for some in (owners, tests)
+    )
+    if len(found) != 1 or under_test:
         return None
     line = found[0].lineno
     gist = f"`{function}`: line {line} is where it goes wrong"
@@ -130,7 +142,7 @@ class _LineOfMistake:
     def __init__(self, finder: LineFinder, mistaken: Trace, parts: Sequence[Part]) -> None:
         self.finder, self.steps = finder, finder.trace.steps
         self.mistaken, self.parts = mistaken, parts
-        self.changed = {part.span[0] for part in parts}  # statements' lines
+        self.changed = {step.place.statement for step in mistaken.steps if self._is_changed(step.place)}
 
     def find(self) -> int | None:
         """Return the step of the submission that gives what the mistake gives; None if that is not certain."""
@@ -152,6 +164,10 @@ class _LineOfMistake:
             if hits:
                 return self._certain(hits, self._inside(target, wrong))
         return None
+
+    def _is_changed(self, place: Place) -> bool:
+        """Return True for an expression that has a changed part in it, or is in one."""
+        return any(_covers(part.span, place.span) or _covers(place.span, part.span) for part in self.parts)
 
     def _place(self, index: int) -> Place:
         return self.mistaken.steps[index].place
@@ -200,7 +216,7 @@ class _LineOfMistake:
             if self.steps[other].place.kind != "Name" and self.steps[other].place.function == place.function
         )
         earlier = (other for other in passes if other < index and self.steps[other].part == self.steps[index].part)
-        if any(self.finder.line(other) != line for other in again) or any(earlier):
+        if any(self.finder.line(other) != line for other in again) or next(earlier, None) is not None:
             return None  # which of both is meant is not known, or an earlier pass through it was right
         before = [*self.finder.doubtful(index), *filter(self._is_off, self.finder.trace.ancestors(index))]
         doubtful = (self.steps[other].value for other in before if self.finder.line(other) != line)
@@ -221,11 +237,11 @@ class _LineOfMistake:
 
     def _is_changed_size(self, index: int) -> bool:
         """Return True for a whole number with a name, which a changed expression of the mistake has, too."""
-        step, first = self.steps[index], self.mistaken.steps
+        step = self.steps[index]
         if type(step.value) is not int or not step.place.names or self._is_right(step.value):
             return False
-        spans = (other.place.span for other in first if type(other.value) is int and other.value == step.value)
-        return any(_covers(part.span, each) or _covers(each, part.span) for each in spans for part in self.parts)
+        alike = (each for each in self.mistaken.steps if type(each.value) is int and each.value == step.value)
+        return any(self._is_changed(each.place) for each in alike)
 
     def _of_helper(self, index: int, passes: Collection[int]) -> int | None:
         """Return a step in a function of the submission's own, or the call of that if it is right in another one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -55,7 +56,10 @@ def watch_source(source: str, path: Path, kinds: Mapping[str, str], names: Mappi
     """Run a source of the course's own, with these names beside those it binds, and watch its expressions."""
     tree, places = hook_expressions(source)
     namespace: dict[str, Any] = {**names, "__name__": path.stem, HOOK: Watcher(places)}
-    exec(compile(tree, str(path), "exec", dont_inherit=True), namespace)  # trusted
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of two mistakes at once, as of `None[-1]`
+        code = compile(tree, str(path), "exec", dont_inherit=True)
+    exec(code, namespace)  # trusted
     return WatchedModule(LocalModule(namespace, kinds), places)
 
 
@@ -166,7 +170,7 @@ def find_wrong_line(
         passed: Functions of the lesson that passed all checks: where one is called is told, and no line of it, or of
             what it calls.
     """
-    checks, right_elsewhere = sorted(asked, key=has_single), _with_helpers(source, passed)
+    checks, right_elsewhere = sorted(asked, key=has_single), with_helpers(source, passed)
     for call in _first_wrong_calls(module, reference, checks):
         if _refuses(call):
             continue
@@ -194,7 +198,7 @@ def _refuses(call: WatchedCall) -> bool:
     return any(str(code).lstrip().startswith("raise") for *_, code in frames[-1:])
 
 
-def _with_helpers(source: str, functions: Collection[str]) -> set[str]:
+def with_helpers(source: str, functions: Collection[str]) -> set[str]:
     """Return functions with those of the same file that they call, and so on."""
     bodies = {node.name: node for node in parse(source).body if isinstance(node, ast.FunctionDef)}
     found, waiting = set[str](), [*functions]
