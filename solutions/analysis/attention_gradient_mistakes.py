@@ -120,6 +120,8 @@ mistake("ab-own-factor", "dq is made with q, and dk with k: ∂(q·k)/∂q is k.
 mistake("ab-order", "You return the gradients in another order.", "Return (dq, dk, dv).", alone=True, give="dv, dk, dq")
 mistake("ab-dv-whole", "Each value gets the whole of d_out, whatever its weight is.", "dv = weightsᵀ @ d_out.",
         values="torch.ones_like(p).T @ d_out")
+mistake("ab-dv-of-scores", "dv is made with ds, the gradient of the scores, and not with the weights.",
+        "dv = weightsᵀ @ d_out.", give="dq, dk, ds.T @ d_out")
 mistake("ab-softmax-queries", "The softmax runs over the queries.", "Over the keys: `dim=-1`.",
         weights="scores.softmax(dim=0)")
 mistake("ab-overflow", "exp of the scores as they are: at 1000 it is inf, and all is NaN.",
