@@ -128,7 +128,10 @@ def test_a_call_that_gives_nothing_is_found_by_its_words(launcher: Launcher) -> 
     """A statement that does word for word what the mistake does is the line, though it gives no value."""
     source = CACHED.format(keys="join(cache[0], k)").replace("model.train(was)", "model.train()")
     (line,) = judge_source(launcher, "kv_cache", source).lines
-    assert line.line == 26 and "`model.train()` is what the named mistake does" in line.says
+    assert (
+        line.line == 26
+        and "Line 26 is where it goes wrong: `model.train()` is what the named mistake does" in line.says
+    )
 
 
 @pytest.mark.parametrize(

@@ -117,10 +117,10 @@ def _find_same_call(function: str, source: str, calls: Collection[str]) -> Wrong
     if len(found) != 1 or under_test:
         return None
     line = found[0].lineno
-    gist = f"`{function}`: line {line} is where it goes wrong"
-    return WrongLine(
-        function, line, 0, f"{gist}: `{ast.unparse(found[0])}` is what the named mistake does.", f"{gist}."
+    says = (
+        f"`{function}`: Line {line} is where it goes wrong: `{ast.unparse(found[0])}` is what the named mistake does."
     )
+    return WrongLine(function, line, 0, says, f"`{function}`: line {line} is where it goes wrong.")
 
 
 def _alike(
