@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.course_files import ROOT
 
 from grader.course import load
-from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
+from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion, WrongLine
 from grader.reports.formats.to_json import lessons_to_json, to_json
 from grader.reports.formats.to_terminal import assessment, summary
 from grader.terminal.layout import Layout
@@ -174,6 +174,21 @@ def test_a_long_failing_input_leaves_no_empty_line():
     lines = assessment(wrong, Layout()).splitlines()
 
     assert "Smallest failing input" in lines and "" not in lines and len(lines) == 20
+
+
+@given(st.integers(40, 140), st.integers(0, 60), st.integers(1, 14))
+def test_a_line_that_is_to_blame_is_worth_more_than_a_failing_input(columns, numbers, words):
+    """A long input is cut off, or left out, before the line is: both fit where the finding itself is short."""
+    line = WrongLine("attention", 7, 0, f"`attention`: Line 7 is where it goes wrong: {'w = 1 ' * words}.", "Line 7.")
+    long = Counterexample("attention", f"attention({'3.0, ' * numbers})", "0.25, " * numbers, "0.75, " * numbers)
+    wrong = result(check("a", "failed", "No."), weaknesses=("No.", line.says), counterexamples=(long,), lines=(line,))
+    lines = assessment(wrong, Layout(columns)).splitlines()
+
+    assert any("Line 7" in each for each in lines) and len(lines) <= 20
+    assert all(len(each) <= columns for each in lines)
+    if columns >= 60:
+        assert "Smallest failing input" in lines
+        assert any(each.endswith(" ...") for each in lines) or sum(each.count("3.0") for each in lines) == numbers
 
 
 def test_what_shows_more_is_named_by_the_place_where_it_is_shown():

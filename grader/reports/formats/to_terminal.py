@@ -7,7 +7,7 @@ stands alone: each outcome is a sign and a word too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from rich.text import Text
@@ -22,6 +22,7 @@ BAR_CELLS = 20
 MAX_FINDINGS = 3  # of what is wrong, where rows are scarce
 MAX_LINES = 20  # in short, where nobody says how many rows there are
 MAX_MESSAGE_LINES = 4  # of one finding
+MAX_INPUT_LINES = 2  # of a failing input's call, and of each answer, where rows are scarce
 MAX_PRINT_LINES = 5
 MAX_PRINT_COLUMNS = 400
 
@@ -58,21 +59,42 @@ def _everything(result: LessonResult, layout: Layout) -> list[Text]:
 
 
 def _in_short(result: LessonResult, layout: Layout, rows: int) -> list[Text]:
-    """Render what is wrong within so many rows: empty lines are left out first, then findings; one is always shown.
-
-    Findings beyond the most important ones take what is free, and no empty line's place.
-    """
-    below = _prints(result, layout) + _counterexamples(result.counterexamples[:1], layout)
-    count, most = len(result.weaknesses), 1 if _is_unwritten(result) else 3
-    first = min(count, MAX_FINDINGS)
-    tight = product(range(first, min(first, 1) - 1, -1), range(most, -1, -1))
-    for shown, spaces in [*((shown, most) for shown in range(count, first, -1)), *tight]:
-        parts = _findings(result, layout, shown), _counted(result, layout, count - shown), _commands(result, layout)
+    """Render what is wrong within so many rows: empty lines are left out first, then findings; one is always shown."""
+    lines: list[Text] = []
+    for shown, spaces, below in _ways_to_show(result, layout):
+        more = len(result.weaknesses) - shown
+        parts = _findings(result, layout, shown), _counted(result, layout, more), _commands(result, layout)
         found, counted, last = ([Text()] * (place < spaces and part != []) + part for place, part in enumerate(parts))
         lines = [*found, *below, *counted, *last]
+        lines = lines if spaces >= 0 else [line for line in lines if line]
         if len(lines) <= rows:
-            return lines
-    return [line for line in lines if line]  # not even above the failing input
+            break
+    return lines
+
+
+def _ways_to_show(result: LessonResult, layout: Layout) -> Iterator[tuple[int, int, list[Text]]]:
+    """Yield how many findings to show, before how many parts an empty line, and what stands below, the best way first.
+
+    Findings beyond the most important ones take what is free, and no empty line's place. A line that is to blame is
+    worth more than a long failing input. Fewer than 0 empty lines: there is none above the failing input either.
+    """
+    prints, examples = _prints(result, layout), result.counterexamples[:1]
+    whole, short = (prints + _counterexamples(examples, layout, limit) for limit in (None, MAX_INPUT_LINES))
+    count, most = len(result.weaknesses), 1 if _is_unwritten(result) else 3
+    first, spaces = min(count, MAX_FINDINGS), range(most, -1, -1)
+    fewest = min(first, 1)
+    to_line = max((place + 1 for place in range(first) if _is_of_line(result, place)), default=fewest)
+    yield from ((shown, most, whole) for shown in range(count, first, -1))
+    yield from product(range(first, to_line - 1, -1), spaces, (whole,))
+    if to_line > fewest:
+        yield from ((to_line, each, below) for below in (short, prints) for each in spaces)
+    yield fewest, -1, whole
+    yield from product(range(to_line, fewest - 1, -1), (*spaces, -1), (short,))
+
+
+def _is_of_line(result: LessonResult, place: int) -> bool:
+    """Return True for a finding that says on which line it goes wrong."""
+    return result.weaknesses[place] in {line.says for line in result.lines}
 
 
 def summary(results: Sequence[LessonResult], layout: Layout) -> str:
@@ -252,13 +274,26 @@ def _prints(result: LessonResult, layout: Layout) -> list[Text]:
     return [*heading(prints_title(text)), *(part for line in texts for part in layout.paragraph(2, line))]
 
 
-def _counterexamples(examples: Sequence[Counterexample], layout: Layout) -> list[Text]:
+def _counterexamples(examples: Sequence[Counterexample], layout: Layout, most: int | None = None) -> list[Text]:
+    """Render failing inputs, of each call and each answer at most so many lines."""
     lines = heading("Smallest failing input" if len(examples) == 1 else "Smallest failing inputs") if examples else []
     for example in examples:
-        lines += layout.paragraph(2, Text(clean(example.call), STRONG))
-        lines += layout.item("  yours     ", QUIET, Text(clean(example.yours)))
-        lines += layout.item("  expected  ", QUIET, Text(clean(example.expected)))
+        for part in (
+            layout.paragraph(2, Text(clean(example.call), STRONG)),
+            layout.item("  yours     ", QUIET, Text(clean(example.yours))),
+            layout.item("  expected  ", QUIET, Text(clean(example.expected))),
+        ):
+            lines += part[:most]
+            if most is not None and len(part) > most:
+                lines[-1] = _cut_off(part[most - 1], layout.columns)
     return lines
+
+
+def _cut_off(line: Text, columns: int) -> Text:
+    """Return a line with three dots at its end, for what follows it."""
+    kept = line[: columns - len(" ...")]
+    kept.rstrip()
+    return kept.append(" ...", QUIET)
 
 
 def _list(title: str, items: Sequence[Text], sign: str, style: str, layout: Layout) -> list[Text]:
