@@ -11,6 +11,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.processes.reply_schema import read_error, reply_to
 from grader.judge.values.compare import is_array
+from grader.worker.arrays import map_leaves
 from grader.worker.watch.watched_source import AFTER, WHOLE, Place
 
 Request = Mapping[str, Any]  # target, args and kwargs of a call
@@ -189,3 +190,10 @@ def describe_number(number: float) -> str:
 def is_value(value: Any) -> bool:
     """Return True for what can be compared: an array or a number."""
     return is_array(value) or is_number(value)
+
+
+def size_of(value: Any, of_each: int = 0) -> int:
+    """Return how many bytes the arrays in a value have, and each part of it besides."""
+    sizes: list[int] = []
+    map_leaves(value, lambda leaf: sizes.append(of_each + getattr(leaf, "nbytes", 0)))
+    return sum(sizes)

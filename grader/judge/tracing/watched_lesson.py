@@ -17,7 +17,7 @@ from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.tracing.line_words import describe, is_exchanged
 from grader.judge.tracing.matching import Right, WrongStep
 from grader.judge.tracing.numbers_elsewhere import CHANCE, meaning_of, parameters_of
-from grader.judge.tracing.trace import Trace, WatchedCall, is_number, is_value, trace_call
+from grader.judge.tracing.trace import Trace, WatchedCall, is_number, is_value, size_of, trace_call
 from grader.judge.tracing.wrong_line import LineFinder
 from grader.judge.transcript.transcript import Exchange, with_handles
 from grader.judge.values.compare import is_array, same, to_numpy
@@ -140,7 +140,7 @@ def watch_calls(
         requests = [with_handles(asked.content, each) for each in handles]
         if asked.operation == "call":
             calls = [{key: request[key] for key in CALL_KEYS if key in request} for request in requests]
-            if _size_of(calls[1]) > MAX_ARGUMENT_BYTES:
+            if size_of(calls[1]) > MAX_ARGUMENT_BYTES:
                 return
             traces = [trace_call(each.subject, each.places, call) for each, call in zip(both, calls, strict=True)]
             if traces[1].returned:
@@ -285,9 +285,3 @@ def _numbers_made_of(found: Sequence[Right], index: int) -> list[Right]:
     powers = (-1, 0.5, -0.5)
     made = {number**power for number in numbers if number > 0 for power in powers}
     return [Right(number, index, "", is_derived=True) for number in sorted(made - numbers)[:MAX_VALUES]]
-
-
-def _size_of(value: Any) -> int:
-    sizes: list[int] = []
-    map_leaves(value, lambda leaf: sizes.append(leaf.nbytes if hasattr(leaf, "nbytes") else 0))
-    return sum(sizes)

@@ -19,7 +19,7 @@ from grader.judge.tracing.answer import Answer, Path
 from grader.judge.tracing.matching import Match, Matcher, Right, WrongStep, is_equal, is_lost
 from grader.judge.tracing.relations import EQUAL, OPPOSITE, SLICES, relate
 from grader.judge.tracing.replacements import Trial, find_replacements
-from grader.judge.tracing.trace import Request, Step, Trace, exchange, is_number
+from grader.judge.tracing.trace import Request, Step, Trace, exchange, is_number, size_of
 from grader.judge.values.compare import is_array, same
 from grader.worker.watch.watched_source import AFTER, RETURN, WHOLE
 from grader.worker.wire import Opaque
@@ -29,6 +29,7 @@ MAX_TRIALS_AT_ONCE = 60
 MAX_PASSES = 64
 MAX_BEGINS = 8  # passes that are tried as the first that goes wrong
 MAX_ANSWER_BYTES = 256 << 10  # of the answers to some trials together
+BYTES_OF_PART = 256  # that each array of an answer counts for besides: a reply may hold some thousand
 MAX_SECONDS = 2.0  # of looking for what mends one call: far more than it takes, so that a verdict is the same each time
 
 
@@ -283,7 +284,7 @@ class LineFinder:
 
     def _mending(self, trials: Sequence[Trial]) -> Iterator[Trial]:
         """Yield the trials with which the answer is right, in the order of time."""
-        at_once = max(1, min(MAX_TRIALS_AT_ONCE, MAX_ANSWER_BYTES // (1 + getattr(self.expected, "nbytes", 0))))
+        at_once = max(1, min(MAX_TRIALS_AT_ONCE, MAX_ANSWER_BYTES // (1 + size_of(self.expected, BYTES_OF_PART))))
         for start in range(0, len(trials), at_once):
             if time.monotonic() > self.until:
                 return
