@@ -92,6 +92,90 @@ def train(model, optimizer, batches):
     return [train_step(model, optimizer, *batch) for batch in batches]
 """
 SHIFTED = "logits, targets = logits[:, :-1], targets[:, 1:]"
+PLACES = """import torch
+
+
+def sinusoidal_positional_encoding(seq_len, d_model):
+    table = torch.zeros(seq_len, d_model)
+    p = torch.arange(seq_len)
+    for i in range(d_model // 2):
+        a = p / 10000 ** (i / d_model)
+        table[:, 2 * i], table[:, 2 * i + 1] = a.sin(), a.cos()
+    return table
+"""
+MASK = """import torch
+
+
+def causal_mask(seq_len):
+    m = torch.zeros(seq_len, seq_len, dtype=torch.bool)
+    for i in range(seq_len):
+        m[i, :i] = True
+    return m
+"""
+SOFTMAX = """def softmax(x, dim=-1):
+    x -= x.amax(dim, keepdim=True)
+    x = x.exp()
+    return x / x.sum(dim, keepdim=True)
+"""
+FEED_FORWARD = """import torch
+
+
+class FeedForward(torch.nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1 = torch.nn.Linear(d_model, d_ff)
+        self.w2 = torch.nn.Linear(d_ff, d_model{more})
+
+    def forward(self, x):
+        return self.w2({inner})
+"""
+LAYER_NORM = """import torch
+
+
+def layer_norm(x, weight, bias, eps=1e-5):
+    mean = x.mean(-1, keepdim=True)
+    std = x.var(-1, keepdim=True, unbiased=False).sqrt()
+    return weight * (x - mean) / (std + eps) + bias
+
+
+def rms_norm(x, weight, eps=1e-5):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * weight
+"""
+ADAMW = """def adamw_step(param, grad, m, v, t, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+    b, c = betas
+    m, v = b * m + (1 - b) * grad, c * v + (1 - c) * grad**2
+    m_hat, v_hat = m / (1 - b**t), v / (1 - c**t)
+    param = param - lr * weight_decay * param
+    param = param - lr * m_hat / (v_hat.sqrt() + eps)
+    return param, m_hat, v_hat
+"""
+CLIPPING = """import torch
+
+
+def length(grads):
+    return torch.cat([g.flatten() for g in grads if g is not None]).norm()
+
+
+def clip_gradients(grads, max_norm):
+    factor = torch.clamp(max_norm / (length(grads) + 1e-6), max=1.0)
+    clipped = [None if g is None else g * factor for g in grads]
+    return clipped, length(clipped)
+"""
+BATCHES = """import torch
+
+
+def split(data, share=0.9):
+    n = round(share * len(data))
+    return data[:n], data[n:]
+
+
+def get_batch(data, starts, block_size):
+    inputs, targets = [], []
+    for s in sorted(starts.tolist()):
+        inputs.append(data[s : s + block_size])
+        targets.append(data[s + 1 : s + block_size + 1])
+    return torch.stack(inputs), torch.stack(targets)
+"""
 
 
 @pytest.mark.parametrize(
@@ -112,6 +196,16 @@ SHIFTED = "logits, targets = logits[:, :-1], targets[:, 1:]"
         ("training", TRAINING.format(clear="optimizer.zero_grad()", cut=SHIFTED), "train_step", 9),
         # what is returned is no tensor
         ("attention_gradient", ONE_WAY, "two_tokens", 9),
+        # each pass gives one number of it
+        ("positional_encoding", PLACES, "sinusoidal_positional_encoding", 8),
+        # an argument goes wrong before the reference's first step
+        ("feed_forward", FEED_FORWARD.format(inner="self.w1(torch.nn.functional.gelu(x))", more=""), "FeedForward", 11),
+        # that small number makes the difference, and without it the line before gives nearly the same
+        ("layer_norm", LAYER_NORM, "layer_norm", 7),
+        # what is due could be returned as well
+        ("adamw", ADAMW, "adamw_step", 7),
+        # a helper is right for one call and wrong for another
+        ("gradient_clipping", CLIPPING, "clip_gradients", 11),
     ],
 )
 def test_the_line_of_a_named_mistake_is_found(
@@ -124,14 +218,53 @@ def test_the_line_of_a_named_mistake_is_found(
     assert "gives exactly what the named mistake gives there" in found[function].says
 
 
-def test_a_call_that_gives_nothing_is_found_by_its_words(launcher: Launcher) -> None:
-    """A statement that does word for word what the mistake does is the line, though it gives no value."""
-    source = CACHED.format(keys="join(cache[0], k)").replace("model.train(was)", "model.train()")
-    (line,) = judge_source(launcher, "kv_cache", source).lines
-    assert (
-        line.line == 26
-        and "Line 26 is where it goes wrong: `model.train()` is what the named mistake does" in line.says
-    )
+@pytest.mark.parametrize(
+    ("lesson", "source", "line"),
+    [
+        ("causal_mask", MASK, "7 is where it goes wrong: `m[i, :i] = True` leaves in `m` exactly what"),
+        ("softmax", SOFTMAX, "2 is where it goes wrong: `x -= x.amax(dim, keepdim=True)` leaves in `x` exactly what"),
+    ],
+)
+def test_a_line_that_changes_what_was_there_is_quoted(lesson: str, source: str, line: str, launcher: Launcher) -> None:
+    """What fills an array, or changes an argument, is told with what it leaves there."""
+    (found,) = judge_source(launcher, lesson, source).lines
+    assert f"Line {line} the named mistake leaves there." in found.says
+
+
+@pytest.mark.parametrize(
+    ("lesson", "source", "line", "statement"),
+    [
+        (
+            "kv_cache",
+            CACHED.format(keys="join(cache[0], k)").replace("model.train(was)", "model.train()"),
+            26,
+            "model.train()",
+        ),
+        (
+            "training",
+            TRAINING.format(clear="pass", cut="pass").replace(
+                "loss.backward()", "loss.backward()\n    optimizer.zero_grad()"
+            ),
+            12,
+            "optimizer.zero_grad()",
+        ),
+        (
+            "feed_forward",
+            FEED_FORWARD.format(inner="torch.nn.functional.gelu(self.w1(x))", more=", bias=False")
+            .replace("torch.nn", "nn")
+            .replace("import torch", "from torch import nn"),
+            8,
+            "self.w2 = nn.Linear(d_ff, d_model, bias=False)",
+        ),
+    ],
+)
+def test_a_statement_that_gives_nothing_is_found_by_its_words(
+    lesson: str, source: str, line: int, statement: str, launcher: Launcher
+) -> None:
+    """A statement that is word for word what the mistake has there is the line, though it gives no value."""
+    found = judge_source(launcher, lesson, source).lines[0]
+    assert found.line == line
+    assert f"Line {line} is where it goes wrong: `{statement}` is what the named mistake does." in found.says
 
 
 @pytest.mark.parametrize(
@@ -141,6 +274,8 @@ def test_a_call_that_gives_nothing_is_found_by_its_words(launcher: Launcher) -> 
         ("cross_entropy", CROSS_ENTROPY.format(logs="logits.log_softmax(-1)", spread="logs.sum(-1)")),
         # what differs first comes of what an earlier call did to the model
         ("training", TRAINING.format(clear="pass", cut="pass")),
+        # the order was lost in a list, of which nothing is known
+        ("language_batches", BATCHES),
     ],
 )
 def test_a_line_that_only_hands_a_mistake_on_is_not_blamed(lesson: str, source: str, launcher: Launcher) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 Span = tuple[int, int, int, int]
@@ -20,6 +21,28 @@ class Part(NamedTuple):
         """First line and column, last line and column; columns are in bytes."""
         node = self.node
         return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0
+
+
+def find_changed_statements(wrong: str, parts: Sequence[Part]) -> list[ast.stmt]:
+    """Return the statements of a changed source that are in one line of their own and have a changed part in them."""
+    simple = (node for node in ast.walk(ast.parse(wrong)) if isinstance(node, ast.stmt) and not hasattr(node, "body"))
+    return [node for node in simple if any(_covers(node, part.node) for part in parts)]
+
+
+def constructor_of(node: ast.ClassDef) -> list[ast.stmt]:
+    """Return the statements of a class's constructor."""
+    return next((each.body for each in node.body if getattr(each, "name", "") == "__init__"), [])  # type: ignore
+
+
+def attributes_of(statement: ast.stmt) -> set[str]:
+    """Return the attributes of `self` that a statement assigns."""
+    found = (each for each in ast.walk(statement) if isinstance(each, ast.Attribute))
+    return {each.attr for each in found if isinstance(each.ctx, ast.Store) and ast.unparse(each.value) == "self"}
+
+
+def _covers(outer: ast.stmt, inner: ast.stmt | ast.expr) -> bool:
+    one, two = Part(outer, False).span, Part(inner, False).span
+    return one[:2] <= two[:2] and one[2:] >= two[2:]
 
 
 def find_changed_parts(right: str, wrong: str) -> list[Part]:
@@ -54,8 +77,9 @@ def _differing_statements(right: list[ast.stmt], wrong: list[ast.stmt]) -> Diffe
             if ast.dump(old) != ast.dump(new):
                 yield from _differing(old, new)
         return
-    known = {ast.dump(each) for each in right}
-    yield from ((None, each) for each in wrong if ast.dump(each) not in known)
+    texts = [[ast.dump(each) for each in statements] for statements in (right, wrong)]
+    for how, _, _, first, end in SequenceMatcher(None, texts[0], texts[1], autojunk=False).get_opcodes():
+        yield from ((None, each) for each in wrong[first:end] if how != "equal")
 
 
 def _pairs(right: ast.AST, wrong: ast.AST) -> list[tuple[ast.AST, ast.AST]] | None:

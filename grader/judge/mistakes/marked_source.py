@@ -49,6 +49,7 @@ class MarkedSource:
     Attributes:
         steps: The names of the steps, with what the reference has there.
         own_steps: Those that are lines of the reference.
+        written: Those that can be written into it: its own, and the arguments as the function gets them.
         parameters: Those of the function, or of the class's `forward`.
         required: Those of them that have no default.
     """
@@ -66,7 +67,9 @@ class MarkedSource:
         self.parameters = [name for name in found if name != "self"]
         self.required = [name for name in self.parameters if found[name] is inspect.Parameter.empty]
         self.steps = {name: self._text(step) for name, step in self._steps.items()}
-        self.steps |= {**dict.fromkeys(after, "value"), **{f"take_{name}": name for name in self.parameters}}
+        taken = {f"take_{name}": name for name in self.parameters}
+        self.steps |= {**dict.fromkeys(after, "value"), **taken}
+        self.written = self.own_steps | taken.keys()
 
     def build(self, changes: Mapping[str, str]) -> Any:
         """Return the function or class with these expressions in the place of the steps of these names."""
@@ -76,9 +79,11 @@ class MarkedSource:
         return self._wrap(made, around) if around else made
 
     def write(self, changes: Mapping[str, str]) -> str:
-        """Return the source with these expressions in the place of steps of its own."""
-        by_part = self._by_part(changes)
-        return "\n\n".join(self._edit_part(top, changed) for top, changed in enumerate(by_part))
+        """Return the source with these expressions in the place of steps of its own, and of arguments."""
+        by_part = self._by_part({name: text for name, text in changes.items() if name in self._steps})
+        parts = [self._edit_part(top, changed) for top, changed in enumerate(by_part)]
+        taken = {name.removeprefix("take_"): text for name, text in changes.items() if name not in self._steps}
+        return "\n\n".join(_take(taken, part, self.target) if taken else part for part in parts)
 
     def require_python(self, changes: Mapping[str, str]) -> None:
         """Read what is to stand in the place of steps. Raises SyntaxError for what is not Python there."""
@@ -193,6 +198,24 @@ def find_steps(source: str, tree: ast.Module) -> Iterator[Step]:
         yield Step(
             name, top, _range(source, node, begin), node.col_offset, _range(source, right, begin) if right else None
         )
+
+
+def _take(taken: Mapping[str, str], part: str, target: str) -> str:
+    """Return a function, or a class with a `forward`, that begins with other values for its arguments."""
+    (node,) = ast.parse(part).body
+    if getattr(node, "name", "") != target:
+        return part
+    functions = [node, *(node.body if isinstance(node, ast.ClassDef) else ())]
+    (called,) = (each for each in functions if isinstance(each, ast.FunctionDef) and each.name in (target, "forward"))
+    first = next((each for each in called.body if not _is_text(each)), called.body[-1])
+    lines = part.split("\n")
+    values = ", ".join(f"({text})" for text in taken.values())
+    lines.insert(first.lineno - 1, f"{' ' * first.col_offset}{', '.join(taken)} = {values}")
+    return "\n".join(lines)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _called(made: Any) -> Any:

@@ -141,7 +141,7 @@ class _Words:
         """Say what there is and what belongs there; nothing where that has no name, or only its kind is wrong."""
         here, expected, value = self.quote(place), found.expected, trace.steps[found.index].value
         if found.is_named:
-            return f"{here} gives exactly what the named mistake gives there."
+            return self._name_mistake(place)
         if expected is None:
             return f"the reference makes nothing that equals {here}, not even reshaped, transposed or scaled."
         if is_number(expected.value):
@@ -169,6 +169,13 @@ class _Words:
             return f"{here} is {has}, but what follows needs {wanted if wanted != UNNAMED else 'another value'}{form}."
         return _compare(here, wanted, found.found.relation)
 
+    def _name_mistake(self, place: Place) -> str:
+        """Say what a line gives that a named mistake gives as well."""
+        here = self._text(place.span)
+        if place.kind == AFTER:
+            return f"{here} leaves in `{place.name}` exactly what the named mistake leaves there."
+        return f"{here if here != WITHOUT_QUOTE else 'it'} gives exactly what the named mistake gives there."
+
     def _number(self, found: WrongStep, expected: Right) -> str:
         """Say which number belongs in a place."""
         number = describe_number(expected.value)
@@ -178,9 +185,10 @@ class _Words:
 
     def quote(self, place: Place) -> str:
         """Quote an expression of the submission."""
-        first, begin, last, end = place.span
-        if place.kind == AFTER:
-            return f"`{place.name}` as it is then"
+        return f"`{place.name}` as it is then" if place.kind == AFTER else self._text(place.span)
+
+    def _text(self, span: tuple[int, int, int, int]) -> str:
+        first, begin, last, end = span
         if first != last or first > len(self.lines):
             return WITHOUT_QUOTE
         text = self.lines[first - 1].encode()[begin:end].decode(errors="replace")

@@ -13,12 +13,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from grader.judge.mistakes.changed_parts import Part, find_changed_parts
+from grader.judge.mistakes.changed_parts import (
+    Part,
+    attributes_of,
+    constructor_of,
+    find_changed_parts,
+    find_changed_statements,
+)
 from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.tracing.line_words import describe
 from grader.judge.tracing.matching import WrongStep
-from grader.judge.tracing.step_of_mistake import StepOfMistake
-from grader.judge.tracing.trace import Trace
+from grader.judge.tracing.step_of_mistake import StepOfMistake, changing_argument
+from grader.judge.tracing.trace import Trace, WatchedCall
 from grader.judge.tracing.watched_lesson import (
     MAX_CHECKS,
     WatchedModule,
@@ -43,6 +49,7 @@ class MistakenVersion:
 
     module: WatchedModule
     parts: Sequence[Part]
+    statements: Sequence[ast.stmt]
 
 
 @dataclass(frozen=True)
@@ -56,10 +63,11 @@ class NamedMistakes:
         """Yield the reference with each way of making them together: of those that change its own lines."""
         source = self.mistake_set.source
         right, ways = source.write({}), self.mistake_set.ways_of(self.ids)
-        for changes in islice((each for each in ways if each.keys() <= source.own_steps), MAX_WAYS):
+        for changes in islice((each for each in ways if each.keys() <= source.written), MAX_WAYS):
             text = source.write(changes)
             module = watch_source(text, source.path, kinds, source.names)
-            yield MistakenVersion(module, find_changed_parts(right, text))
+            parts = find_changed_parts(right, text)
+            yield MistakenVersion(module, parts, find_changed_statements(text, parts))
 
 
 def find_mistaken_line(
@@ -83,53 +91,90 @@ def find_mistaken_line(
         LearnerError: The submission does not answer.
     """
     right_elsewhere = with_helpers(source, passed)
-    calls, until = set[str](), time.monotonic() + MAX_SECONDS
+    changed, until = list[ast.stmt](), time.monotonic() + MAX_SECONDS
     for version in versions:
         if time.monotonic() > until:
             break
-        calls |= {ast.dump(part.node) for part in version.parts if isinstance(part.node, ast.Call)}
-        for exchanges in sorted(asked, key=has_single)[:MAX_CHECKS]:
-            for finder, mistaken in _alike(module, reference, exchanges, version):
-                index = StepOfMistake(finder, mistaken, version.parts).find()
-                if index is not None and finder.trace.steps[index].place.function not in right_elsewhere:
-                    found = WrongStep(index, None, None, finder.last_right(index), is_named=True)
-                    return describe(function, found, finder.trace, source, finder.right)
-    return _find_same_call(function, source, calls)
+        changed += version.statements
+        for finder, index in _steps_of_mistake(module, reference, asked, version):
+            if finder.trace.steps[index].place.function not in right_elsewhere:
+                found = WrongStep(index, None, None, finder.last_right(index), is_named=True)
+                return describe(function, found, finder.trace, source, finder.right)
+    return _find_same_statement(function, source, changed) or _find_only_maker(function, source, changed)
 
 
-def _find_same_call(function: str, source: str, calls: Collection[str]) -> WrongLine | None:
-    """Return the statement of a function, or of a class, that calls word for word what a mistake calls there.
+def _steps_of_mistake(
+    module: WatchedModule,
+    reference: WatchedReference,
+    asked: Sequence[Sequence[Exchange]],
+    version: MistakenVersion,
+) -> Iterator[tuple[LineFinder, int]]:
+    """Yield the steps that have what a mistaken version has, each with its call.
+
+    Where it is uncertain in one call which step is to blame, none counts in another that has what comes later.
+    """
+    first = len(version.module.places)
+    for exchanges in sorted(asked, key=has_single)[:MAX_CHECKS]:
+        for mine, mistaken in _alike(module, reference, exchanges, version):
+            is_wrong = not same(mine.trace.returned[0], mine.answer)
+            if not is_wrong and changing_argument(mistaken) is None:
+                continue
+            finder = LineFinder(module.subject, mine.request, mine.trace, reference.values(mine.right))
+            search = StepOfMistake(finder, mistaken, version.parts)
+            index = search.find() if is_wrong else changing_argument(mine.trace)
+            if index is not None and search.looked_for <= first:
+                yield finder, index
+            elif search.looked_for >= 0:
+                first = min(first, search.looked_for)
+
+
+def _find_same_statement(function: str, source: str, changed: Iterable[ast.stmt]) -> WrongLine | None:
+    """Return the statement of a function, or of a class, that is word for word what a mistake has there.
 
     What it does is not seen; so it counts only where it is the only one, and depends on no test.
     """
+    wanted = {ast.dump(each) for each in changed if not isinstance(each, ast.Pass | ast.Return)}
     owners = [node for node in parse(source).body if getattr(node, "name", "") == function]
     tests = [node for owner in owners for node in ast.walk(owner) if isinstance(node, ast.If)]
     found, under_test = (
-        [
-            node
-            for each in some
-            for node in ast.walk(each)
-            if isinstance(node, ast.Expr) and ast.dump(node.value) in calls
-        ]
+        [node for each in some for node in ast.walk(each) if isinstance(node, ast.stmt) and ast.dump(node) in wanted]
         for some in (owners, tests)
     )
     if len(found) != 1 or under_test:
         return None
-    line = found[0].lineno
-    says = (
-        f"`{function}`: Line {line} is where it goes wrong: `{ast.unparse(found[0])}` is what the named mistake does."
-    )
-    return WrongLine(function, line, 0, says, f"`{function}`: line {line} is where it goes wrong.")
+    return _tell(function, found[0].lineno, f"`{ast.unparse(found[0])}` is what the named mistake does.")
+
+
+def _find_only_maker(function: str, source: str, changed: Iterable[ast.stmt]) -> WrongLine | None:
+    """Return the statement of a class's constructor that alone makes the attribute which a mistake makes wrong.
+
+    It counts where it takes no variable that another statement of the constructor made.
+    """
+    classes = [node for node in parse(source).body if isinstance(node, ast.ClassDef) and node.name == function]
+    attributes = {name for each in changed for name in attributes_of(each)}
+    statements = [each for node in classes for each in constructor_of(node)]
+    for name in attributes if len(attributes) == 1 else ():
+        inside = [(each, node) for each in statements for node in ast.walk(each)]
+        using = {each for each, node in inside if isinstance(node, ast.Attribute) and node.attr == name}
+        made = {node.id for _, node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        makers = [each for each in using if name in attributes_of(each)]
+        if len(using) == len(makers) == 1 and not made & {getattr(node, "id", "") for node in ast.walk(makers[0])}:
+            return _tell(function, makers[0].lineno, f"the named mistake is made where `self.{name}` is made.")
+    return None
+
+
+def _tell(function: str, line: int, why: str) -> WrongLine:
+    where = f"ine {line} is where it goes wrong"
+    return WrongLine(function, line, 0, f"`{function}`: L{where}: {why}", f"`{function}`: l{where}.")
 
 
 def _alike(
     module: WatchedModule, reference: WatchedReference, exchanges: Sequence[Exchange], version: MistakenVersion
-) -> Iterator[tuple[LineFinder, Trace]]:
-    """Yield the calls of a check that are answered wrongly, and just as a mistaken version answers them."""
+) -> Iterator[tuple[WatchedCall, Trace]]:
+    """Yield the calls of a check, up to the first that a mistaken version answers in another way."""
     calls = (watch_calls(each, reference, exchanges) for each in (module, version.module))
     for mine, theirs in zip(*calls, strict=False):
         returned, mistaken = mine.trace.returned, theirs.trace.returned
         if not returned or not mistaken or not same(returned[0], mistaken[0]):
             return
-        if not same(returned[0], mine.answer):
-            yield LineFinder(module.subject, mine.request, mine.trace, reference.values(mine.right)), theirs.trace
+        yield mine, theirs.trace

@@ -34,12 +34,12 @@ def relate(array: Any, other: Any) -> str:
     return next((words for words, holds in (*_forms(a, b), *with_kind(a, b)) if holds()), "")
 
 
-def is_close(a: Any, b: Any) -> bool:
+def is_close(a: Any, b: Any, rtol: float = RTOL, atol: float = ATOL / 10) -> bool:
     """Return True if two arrays of numpy that fit each other are the same but for rounding."""
     import numpy
 
     with numpy.errstate(all="ignore"):
-        return bool(numpy.allclose(a, b, rtol=RTOL, atol=ATOL / 10, equal_nan=True))
+        return bool(numpy.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
 
 
 Test = tuple[str, Callable[[], bool]]

@@ -61,7 +61,7 @@ def _arrays_by_pass(step: Step, right: Right, count: int) -> Iterator[list[Any]]
     if step.place.kind == AFTER:
         yield [right.value] * count
         return
-    for values in ([*right.passes], *_slices(right.value, count)):
+    for values in ([*right.passes], *slices_along(right.value, count)):
         if len(values) == count and values[0].shape == step.value.shape:
             yield values
 
@@ -76,7 +76,7 @@ def _cast(value: Any, like: Any) -> Any:
     return value.to(like.dtype) if is_tensor(value) else value.astype(like.dtype)
 
 
-def _slices(value: Any, count: int) -> Iterator[list[Any]]:
+def slices_along(value: Any, count: int) -> Iterator[list[Any]]:
     """Yield the slices of an array along each axis of that size, without the axis and with it."""
     for axis, size in enumerate(value.shape):
         if size == count:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from grader.judge.mistakes.changed_parts import Part, Span
 from grader.judge.tracing.matching import is_equal
-from grader.judge.tracing.trace import Trace
+from grader.judge.tracing.relations import is_close
+from grader.judge.tracing.replacements import slices_along
+from grader.judge.tracing.trace import Step, Trace, is_number
 from grader.judge.tracing.wrong_line import LineFinder
 from grader.judge.values.compare import is_array, to_numpy
-from grader.worker.watch.watched_source import Place
+from grader.worker.watch.watched_source import AFTER, RETURN, Place
+
+MIN_SLICES = 3  # of a value, which fewer passes may give by chance
+EXACT = 2e-6  # of a value: what rounding of float32 leaves apart
+
+
+def changing_argument(trace: Trace) -> int | None:
+    """Return the first step that changes an array in place which was there before the call."""
+    given = {step.made for step in trace.steps if step.given and is_array(step.value)}
+    for index, step in enumerate(trace.steps):
+        is_method = step.place.kind == "Call" and step.place.name.endswith("_")
+        if step.made in given and (is_method or step.place.kind == AFTER):
+            return index
+    return None
 
 
 class StepOfMistake:
@@ -19,6 +35,7 @@ class StepOfMistake:
     def __init__(self, finder: LineFinder, mistaken: Trace, parts: Sequence[Part]) -> None:
         self.finder, self.steps = finder, finder.trace.steps
         self.mistaken, self.parts = mistaken, parts
+        self.looked_for = -1  # the place of what the submission has of the mistaken version's
         self.changed = {step.place.statement for step in mistaken.steps if self._is_changed(step.place)}
 
     def find(self) -> int | None:
@@ -33,13 +50,19 @@ class StepOfMistake:
         ]
         if not changed or (not whole and len({self._place(index).statement for index in changed}) > 1):
             return None
+        if not wrong and {self._place(index).names for index in self._whole(changed)} == {(RETURN,)}:
+            return self._returning_another()
         if not whole or whole[0] not in changed:
             kept = self._kept_of_step(changed[-1])
-            return kept[0] if len(kept) == 1 else None
+            if len(kept) == 1 or not whole or not self._takes_another(changed[-1]):
+                return kept[0] if len(kept) == 1 else None
         for target in (*self._changed_part(wrong, whole[0]), *whole):
-            hits = [index for index in range(len(self.steps)) if self._gives(index, steps[target].value)]
-            if hits:
-                return self._certain(hits, self._inside(target, wrong))
+            value = steps[target].value
+            slices = self._giving_slices(value)
+            if hits := self._giving(value) or slices:
+                self.looked_for = steps[target].number
+                count = [len(self._passes(hits[0]))] if hits == slices else []  # is right, or there were no such slices
+                return self._certain(hits, [*self._inside(target, wrong), *count])
         return None
 
     def _is_changed(self, place: Place) -> bool:
@@ -48,6 +71,25 @@ class StepOfMistake:
 
     def _place(self, index: int) -> Place:
         return self.mistaken.steps[index].place
+
+    def _passes(self, index: int) -> Sequence[int]:
+        return self.finder.trace.passes[self.steps[index].number]
+
+    def _whole(self, indices: Sequence[int]) -> list[int]:
+        return [index for index in indices if self._place(index).parent < 0]
+
+    def _returning_another(self) -> int | None:
+        """Return the last step if what is due could be returned there, and other values of the reference are."""
+        last = self.steps[-1].place
+        latest: dict[str, Any] = {}
+        for step in self.steps:
+            latest |= {name: step.value for name in step.place.names if step.place.function == last.function}
+        inside = [step.value for step in self.steps if step.place.statement == last.statement]
+        due = self.finder.expected
+        entries = [*due.values()] if isinstance(due, dict) else due if isinstance(due, list | tuple) else [due]
+        at_hand = [*latest.values(), *inside]
+        is_due = all(any(is_equal(each, value) for value in at_hand) for each in entries)
+        return len(self.steps) - 1 if is_due and last.names == (RETURN,) else None
 
     def _kept_of_step(self, index: int) -> list[int]:
         """Return the statements that keep what is only a part of the reference's step, where a mistake stops there."""
@@ -60,6 +102,16 @@ class StepOfMistake:
             for other, step in enumerate(self.steps)
             if step.place.parent < 0 and step.place.kind != "Name" and is_equal(step.value, value)
         ]
+
+    def _takes_another(self, index: int) -> bool:
+        """Return True if a changed step has another named value of the reference, which the submission names once.
+
+        Then what is wrong is that it is used: no line of the submission makes it anew.
+        """
+        value = self.mistaken.steps[index].value
+        if not _tells(value) or not any(right.name and is_equal(right.value, value) for right in self.finder.right):
+            return False
+        return _count_named(self.steps, value) < _count_named(self.mistaken.steps, value)
 
     def _inside(self, target: int, wrong: Sequence[int]) -> list[Any]:
         """Return what changed expressions have in them that is wrong, up to a step."""
@@ -78,22 +130,53 @@ class StepOfMistake:
     def _is_right(self, value: Any) -> bool:
         return any(is_equal(value, right.value) for right in self.finder.right)
 
-    def _gives(self, index: int, value: Any) -> bool:
-        step = self.steps[index]
-        is_it = not step.passed_on and _tells(step.value) and is_equal(step.value, value)
-        return is_it and not self.finder.matcher.equal(index)
+    def _giving(self, value: Any) -> list[int]:
+        """Return the steps that give a value which the reference does not have; if none does, that in another shape.
+
+        Of steps that give it but for rounding none counts that gives it but for a small number.
+        """
+        for is_it in (is_equal, _is_reshaped):
+            found = [
+                index
+                for index, step in enumerate(self.steps)
+                if not step.passed_on
+                and _tells(step.value)
+                and is_it(step.value, value)
+                and not self.finder.matcher.equal(index)
+            ]
+            if found:
+                break
+        return [index for index in found if _is_exact(self.steps[index].value, value)] or found
+
+    def _giving_slices(self, value: Any) -> list[int]:
+        """Return the first passes of steps that give a value slice by slice, one in each pass."""
+        if not is_array(value):
+            return []
+        return [
+            passes[0]
+            for passes in self.finder.trace.passes.values()
+            if len(passes) >= MIN_SLICES
+            and any(
+                all(_is_slice(self.steps[index].value, part) for index, part in zip(passes, parts, strict=True))
+                for parts in slices_along(value, len(passes))
+            )
+        ]
 
     def _certain(self, hits: Sequence[int], known: Sequence[Any]) -> int | None:
         """Return the first of some steps if what goes before it is right, or is of the mistake as well."""
         index, line = hits[0], self.finder.line(hits[0])
-        place, passes = self.steps[index].place, self.finder.trace.passes[self.steps[index].number]
+        place, passes = self.steps[index].place, self._passes(index)
         again = (
             other
             for other in hits[1:]
             if self.steps[other].place.kind != "Name" and self.steps[other].place.function == place.function
         )
         earlier = (other for other in passes if other < index and self.steps[other].part == self.steps[index].part)
-        if any(self.finder.line(other) != line for other in again) or next(earlier, None) is not None:
+        is_of_helper = place.function != self.steps[-1].place.function
+        if is_of_helper and any(self.finder.matcher.equal(other) for other in passes if other < index):
+            return self.finder.call_of(index)  # it was right for an earlier call
+        is_filled = place.kind == AFTER and index == passes[-1]
+        if any(self.finder.line(other) != line for other in again) or (not is_filled and next(earlier, None)):
             return None  # which of both is meant is not known, or an earlier pass through it was right
         before = [*self.finder.doubtful(index), *filter(self._is_off, self.finder.trace.ancestors(index))]
         doubtful = (self.steps[other].value for other in before if self.finder.line(other) != line)
@@ -105,7 +188,7 @@ class StepOfMistake:
             if self.finder.line(other) != line
         ):
             return None
-        return self._of_helper(index, passes) if place.function != self.steps[-1].place.function else index
+        return self._of_helper(index, passes) if is_of_helper else index
 
     def _is_off(self, index: int) -> bool:
         """Return True if a step is one of the reference's but for a factor or a shift."""
@@ -142,6 +225,34 @@ def _tells(value: Any) -> bool:
     if numbers.size == 1:
         return bool(numbers.dtype.kind == "f")
     return bool(numbers.size and not (numbers == numbers.flat[0]).all())
+
+
+def _count_named(steps: Sequence[Step], value: Any) -> int:
+    """Return how many statements give a variable this value."""
+    return len(
+        {step.number for step in steps if step.place.names not in ((), (RETURN,)) and is_equal(step.value, value)}
+    )
+
+
+def _is_reshaped(value: Any, other: Any) -> bool:
+    if not is_array(value) or not is_array(other):
+        return False
+    one, two = to_numpy(value), to_numpy(other)
+    return one.size == two.size >= MIN_SLICES and one.shape != two.shape and is_close(one.reshape(two.shape), two)
+
+
+def _is_exact(value: Any, other: Any) -> bool:
+    if not is_array(value):
+        return bool(abs(value - other) <= EXACT * abs(other))
+    one, two = to_numpy(value), to_numpy(other)
+    return one.dtype.kind != "f" or is_close(one.reshape(two.shape), two, EXACT, 0.0)
+
+
+def _is_slice(value: Any, part: Any) -> bool:
+    """Return True for a slice of an array, or a number for that of one axis."""
+    if is_number(value) and type(value) is not bool:
+        return math.prod(part.shape) == 1 and bool(abs(float(part) - value) <= EXACT * abs(value))
+    return is_array(value) and is_equal(value, part)
 
 
 def _covers(span: Span, part: Span) -> bool:
