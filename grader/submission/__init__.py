@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.errors import SubmissionError
 from grader.files import is_file, read_bounded, resolved
 from grader.model import Course, Lesson, Submission
-from grader.submission.own_modules import OF_PACKAGE, RESERVED, OwnModules, imported_modules
+from grader.submission.own_modules import OF_PACKAGE, RESERVED, OwnModules, imported_modules, why_unread
 from grader.submission.source_text import (
     MAX_BYTES,
     NAME_IT,
@@ -39,6 +39,7 @@ __all__ = [
     "read_bytes",
     "read_source",
     "read_submission",
+    "why_unread",
 ]  # fmt: skip
 
 ARTEFACT_SUFFIX = ".safetensors"  # of weights that a learner trained

@@ -16,7 +16,7 @@ from grader.errors import SubmissionError
 from grader.files import is_file, resolved
 from grader.model import Course, Lesson
 from grader.source.library_parts import COME_ALONG
-from grader.source.parse import imported_module, imports_in
+from grader.source.parse import imported_module, imports_in, parse
 from grader.source.scopes import imported_name, module_names
 from grader.submission.source_text import MAX_BYTES, read_source
 
@@ -233,6 +233,17 @@ def _holding(folders: Iterable[Path]) -> dict[str, list[Path]]:
 def _find_below(folders: Mapping[str, Sequence[Path]], *parts: str) -> Path | None:
     """Return the first file of that path in the folders that hold its first part."""
     return next((file for each in folders.get(parts[0], ()) if is_file(file := each.joinpath(*parts))), None)
+
+
+def why_unread(path: Path) -> str:
+    """Return why a file is no Python source that can be read; empty if it is."""
+    try:
+        parse(read_source(path))
+    except SubmissionError as error:
+        return error.what
+    except SyntaxError as error:
+        return f"{error.msg}, line {error.lineno}" if error.lineno else str(error)
+    return ""
 
 
 def imported_modules(source: str) -> list[str]:

@@ -76,7 +76,13 @@ def test_what_an_attempt_lacks_may_have_come_later(read):
     ({ONE + "lib.py": B, "lib.py": B}, B, ONE, ""),
     ({ONE + "lib.py": f"{B}x = 1\n", "lib.py": A}, f"{B}x = 1\n", ONE,
      "lib.py of the newest attempt was not used: it has no `x`."),
-    ({ONE + "lib.py": B, "lib.py": "def f(x:\n"}, B, ONE, ""),  # it cannot be read
+    ({ONE + "lib.py": B, "lib.py": "def f(x:\n"}, B, ONE,
+     "lib.py of the newest attempt was not used: '(' was never closed, line 1."),
+    ({ONE + "lib.py": B, "lib.py": f"{A}x = {'not ' * 7000}1\n"}, B, ONE,
+     "lib.py of the newest attempt was not used: the source is nested too deeply."),
+    ({ONE + "lib.py": B, "lib.py": A + 'x = f"' + "{1}" * 5001 + '"\n', TWO + "lib.py": A}, A, TWO,
+     "lib.py of the newest attempt was not used: the file has more than 5000 curly brackets. "
+     "lib.py, which it imports, is of attempt 2."),
     ({ONE + "lib/__init__.py": B, "other/__init__.py": A}, B, ONE, ""),  # that of another package
     ({ONE + "lib.py": B, "pack/lib.py": A, "pack/__init__.py": ""}, B, ONE, ""),
 ])  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import NamedTuple
 
 from grader.intake.match_lessons import LessonMatcher, Match, defined_names, paths_of
 from grader.model import Course, Lesson, Submission
-from grader.submission import OF_PACKAGE, RESERVED, imported_modules, read_submission
+from grader.submission import OF_PACKAGE, RESERVED, imported_modules, read_submission, why_unread
 
 MAX_ROUNDS = 10  # of files that lack others in turn
 _NUMBER = re.compile(r" ?\(\d+\)$")  # of a copy
@@ -78,31 +77,37 @@ class OtherAttempts:
         return len(self.lent) > count
 
     def _replace(self, target: str, own: str, newer: Iterable[str]) -> None:
-        """Write the newest file of the same name over one that is imported, if it has all that this one has."""
+        """Write the newest file of the same name over one that is imported, if it can be read and has all of this."""
         path = Path(target).relative_to(self.root).as_posix()
         if target in self.lent or path in self.judged or path not in self.texts:
             return
+        used, told = (path, own), ""
         for folder in newer:
             found = [*self._find(folder, _name_of(path)).values()]
             if len(found) != 1 or self._is_empty(found[0]) or not self._may_replace(path, own, found[0], folder):
                 continue
-            if lacking := sorted(defined_names(self.texts[path]) - defined_names(self.texts[found[0]])):
-                name = PurePosixPath(found[0]).name
-                told = f"{name} of {called(folder)} was not used: it has no `{lacking[0]}`."
-                self.lent[target] = Lent(path, own, told)
-            elif self.texts[path] != self.texts[found[0]]:
-                self._write(Path(target), found[0], folder, own)
-            return
+            if not (why := self._why_not_used(path, found[0])):
+                used = (found[0], folder)
+                break
+            told = told or f"{PurePosixPath(found[0]).name} of {called(folder)} was not used: {why}."
+        if self.texts[used[0]] != self.texts[path]:
+            self._write(Path(target), *used, own, told)
+        elif told:
+            self.lent[target] = Lent(path, own, told)
 
     def _may_replace(self, path: str, own: str, newer: str, folder: str) -> bool:
-        """Return True for a module of the same name that can be read; one of a package lies at the same place in it."""
+        """Return True for a module of the same name; one of a package lies at the same place in it."""
         is_of_package = any(f"{PurePosixPath(each).parent}/{OF_PACKAGE}" in self.contents for each in (path, newer))
         if is_of_package and (path.removeprefix(own) != newer.removeprefix(folder) or path.endswith(OF_PACKAGE)):
             return False
-        with suppress(SyntaxError, ValueError, RecursionError):
-            ast.parse(self.texts[newer])
-            return _name_of(path) == _name_of(newer)
-        return False
+        return _name_of(path) == _name_of(newer)
+
+    def _why_not_used(self, path: str, newer: str) -> str:
+        """Return why a newer file cannot stand in for that of *path*; empty if it can."""
+        if why := why_unread(self.root / newer):
+            return why
+        lacking = sorted(defined_names(self.texts[path]) - defined_names(self.texts[newer]))
+        return f"it has no `{lacking[0]}`" if lacking else ""
 
     def _add(self, name: str, match: Match, folders: Iterable[str]) -> None:
         """Write the module or the package of a name beside a lesson's file; what is still an exercise only if need be.
@@ -120,12 +125,12 @@ class OtherAttempts:
                     origin = (own[0], match.folder) if len(own) == 1 else (path, folder)
                     self._write(home / place, *origin, match.folder)
 
-    def _write(self, target: Path, path: str, folder: str, own: str) -> None:
+    def _write(self, target: Path, path: str, folder: str, own: str, told: str = "") -> None:
         with suppress(OSError):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(self.contents[path])
-            note = f"{PurePosixPath(path).name}, which it imports, is of {called(folder)}."
-            self.lent[str(target)] = Lent(path, folder, note if folder != own else "")
+            note = f"{PurePosixPath(path).name}, which it imports, is of {called(folder)}." if folder != own else ""
+            self.lent[str(target)] = Lent(path, folder, f"{told} {note}".strip())
 
     @cached_property
     def _paths(self) -> dict[str, list[str]]:
