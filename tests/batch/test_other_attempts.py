@@ -16,21 +16,27 @@ STUB = (TINY / "exercises/basics/moving_average.py").read_text()
 
 
 @pytest.fixture
-def read(tmp_path):
-    """Reads argmax_2d in the newest attempt of these files that has it, or another, and says of which its time is."""
+def read_lessons(tmp_path):
+    """Reads lessons in the newest attempt of these files that has them, or another, and says of which their time is."""
     course = load(TINY)
 
-    def do(files: dict[str, str], best: bool = False, place: int = 0) -> tuple[Submission, str]:
+    def do(files: dict[str, str], names: list[str], best: bool = False, place: int = 0) -> list[tuple[Submission, str]]:
         write(tmp_path, files)
         lessons, folders = [*course.lessons.values()], [TWO, ONE]
         matches = match_attempts(course, lessons, files, folders, best=best, weights={})
         contents = {path: text.encode() for path, text in files.items()}
         judged = {one.path for found in matches.values() for one in found}
         others = OtherAttempts(tmp_path, course, files, contents, ["", *folders], judged, best)
-        submission, match = others.read(course.lessons["argmax_2d"], matches["argmax_2d"][place])
-        return submission, match.newest
+        found = [others.read(course.lessons[name], matches[name][place]) for name in names]
+        return [(submission, match.newest) for submission, match in found]
 
     return do
+
+
+@pytest.fixture
+def read(read_lessons):
+    """Does so for argmax_2d."""
+    return lambda files, **options: read_lessons(files, ["argmax_2d"], **options)[0]
 
 
 def importing(line: str) -> str:
@@ -88,14 +94,38 @@ def test_what_an_attempt_lacks_may_have_come_later(read):
 ])  # fmt: skip
 def test_what_an_older_file_imports_is_the_newest(read, files, taken, of, note):
     """A mended helper handed in alone is used, if it has all that the older one has; with its time."""
-    submission, newest = read({ONE + "argmax_2d.py": importing("import lib"), **files})
+    submission, newest = read({ONE + "argmax_2d.py": importing("from lib import f"), **files})
 
     assert (submission.siblings["lib"][1], newest, submission.notes) == (taken, of, (note,) if note else ())
 
 
+@pytest.mark.parametrize("line, added, newest", [
+    ("from lib import f", "# more\ndef g():\n    return 3\n", ONE), ("from lib import f", "import nothing_here\n", ""),
+    ("from lib import f", "@f\ndef g():\n    return 3\n", ""), ("from lib import f", f"{B}#\n", ""),
+    ("import lib; lib.g", "def g():\n    return 3\n", ""), ("from lib import *; g", "def g():\n    return 3\n", ""),
+])  # fmt: skip
+def test_a_newer_helper_that_gives_the_same_costs_nothing(read, line, added, newest):
+    """The older file stands, with its time, if what it uses and what importing the helper runs are the same."""
+    submission, of = read({ONE + "argmax_2d.py": importing(line), ONE + "lib.py": A, "lib.py": A + added})
+
+    assert (submission.siblings["lib"][1], of) == (A if newest else A + added, newest)
+    assert bool(submission.notes) == (not newest)
+
+
+@pytest.mark.parametrize("names, times", [
+    (["argmax_2d", "moving_average"], [ONE, ""]), (["moving_average", "argmax_2d"], ["", ONE]),
+])  # fmt: skip
+def test_what_replaces_a_file_for_one_lesson_does_not_for_another(read_lessons, names, times):
+    """Whoever uses the same of both files has the older one, whichever lesson is read first."""
+    files = {ONE + "argmax_2d.py": importing("from lib import f"), ONE + MEAN: f"from lib import g\n{SUMS}"}
+    files |= {ONE + "lib.py": f"{A}def g():\n    return 3\n", "lib.py": f"{A}def g():\n    return 4\n"}
+
+    assert [of for _, of in read_lessons(files, names)] == times
+
+
 def test_where_the_best_counts_each_attempt_has_its_own_helper(read):
     """The older one may be better, and so may be what a newer attempt's exercise is, if nothing is written in it."""
-    helped = {ONE + "argmax_2d.py": importing("import lib, moving_average"), ONE + "lib.py": B, "lib.py": A}
+    helped = {ONE + "argmax_2d.py": importing("import lib, moving_average; lib.f"), ONE + "lib.py": B, "lib.py": A}
     both = {ONE + MEAN: SUMS, MEAN: STUB}
 
     assert read({**helped, **both}, best=True)[0].siblings["lib"][1] == B

@@ -11,12 +11,14 @@ from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from grader.intake.answers.last_bindings import seen_by
 from grader.intake.match_lessons import LessonMatcher, Match, defined_names, paths_of
 from grader.model import Course, Lesson, Submission
 from grader.submission import OF_PACKAGE, RESERVED, imported_modules, read_submission, why_unread
 
 MAX_ROUNDS = 10  # of files that lack others in turn
 _NUMBER = re.compile(r" ?\(\d+\)$")  # of a copy
+_WORD = re.compile(r"\w+")
 _RELATIVE = re.compile(r"^[ \t]*from[ \t]+\.(?:(\w+)|[ \t]+import[ \t]+(\w+))", re.MULTILINE)
 
 
@@ -61,6 +63,7 @@ class OtherAttempts:
         files = {name: (str(self.root / one.path), submission.siblings[name][1]) for name, one in lent.items()}
         notes = dict.fromkeys(one.note for one in lent.values() if one.note)
         newest = min([match.newest, *(one.folder for one in lent.values())], key=self.folders.index)
+        self._restore()
         told = replace(submission, siblings=submission.siblings | files, notes=(*submission.notes, *notes))
         return told, match if newest == match.newest else match._replace(newer=newest)
 
@@ -70,14 +73,25 @@ class OtherAttempts:
         place = self.folders.index(match.folder)
         newer, older = self.folders[:place], self.folders[place + 1 :]
         for path, _ in () if self.best else submission.siblings.values():
-            self._replace(path, match.folder, newer)
+            self._replace(path, match.folder, newer, submission)
         own = {_name_of(path) for path in self._paths[match.folder]}
         for name in sorted(_lacking(submission) & self._names - own - {*self.course.packages}):
             self._add(name, match, [*older, *newer] if self.best else [*newer, *older])
         return len(self.lent) > count
 
-    def _replace(self, target: str, own: str, newer: Iterable[str]) -> None:
-        """Write the newest file of the same name over one that is imported, if it can be read and has all of this."""
+    def _restore(self) -> None:
+        """Write what was replaced anew as it was: another lesson may use the same of both files."""
+        for target in [*self.lent]:
+            path = Path(target).relative_to(self.root).as_posix()
+            if path in self.contents:
+                self._write(Path(target), path, "", "")
+                del self.lent[target]
+
+    def _replace(self, target: str, own: str, newer: Iterable[str], submission: Submission) -> None:
+        """Write the newest file of the same name over one that is imported, if it can be read and has all of this.
+
+        Where both give a submission the same, it has the one of its own attempt.
+        """
         path = Path(target).relative_to(self.root).as_posix()
         if target in self.lent or path in self.judged or path not in self.texts:
             return
@@ -90,7 +104,7 @@ class OtherAttempts:
                 used = (found[0], folder)
                 break
             told = told or f"{PurePosixPath(found[0]).name} of {called(folder)} was not used: {why}."
-        if self.texts[used[0]] != self.texts[path]:
+        if self._differ(path, used[0], submission):
             self._write(Path(target), *used, own, told)
         elif told:
             self.lent[target] = Lent(path, own, told)
@@ -101,6 +115,13 @@ class OtherAttempts:
         if is_of_package and (path.removeprefix(own) != newer.removeprefix(folder) or path.endswith(OF_PACKAGE)):
             return False
         return _name_of(path) == _name_of(newer)
+
+    def _differ(self, path: str, newer: str, submission: Submission) -> bool:
+        """Return whether two files differ in what a submission has of them."""
+        first, second = self.texts[path], self.texts[newer]
+        others = (text for file, text in submission.siblings.values() if file != str(self.root / path))
+        words = {word for text in (submission.source, *others) for word in _WORD.findall(text)}
+        return first != second and seen_by(first, words) != seen_by(second, words)
 
     def _why_not_used(self, path: str, newer: str) -> str:
         """Return why a newer file cannot stand in for that of *path*; empty if it can."""

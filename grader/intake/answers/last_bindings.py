@@ -54,6 +54,26 @@ def used_by(source: str, names: Set[str]) -> dict[str, int]:
         return dict.fromkeys(names, hash(source))
 
 
+def seen_by(source: str, words: Set[str]) -> object:
+    """Return what importing a source runs, and what it gives to a reader of these words: functions not read count not.
+
+    Of a source that cannot be read, it is all of it.
+    """
+    try:
+        run = [node for node in parse(source).body if not _is_idle(node)]
+        read = words | frozenset[str]().union(*(module_names(node).read for node in run))
+        return [ast.unparse(node) for node in run], used_by(source, read)
+    except UNREADABLE:
+        return source
+
+
+def _is_idle(node: ast.stmt) -> bool:
+    """Return whether nothing runs in a statement before it is called: in a function, or in a docstring."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return not node.decorator_list
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def _reached(name: str, giving: Giving, reads: Callable[[ast.stmt], Set[str]]) -> set[ast.stmt]:
     """Return the statements that give a name its values, and those that give what they read theirs."""
     found: set[ast.stmt] = set()
