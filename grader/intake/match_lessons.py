@@ -323,9 +323,9 @@ class LessonMatcher:
 
     def _rank(self, lesson: Lesson, path: str) -> tuple[bool, int]:
         """Return what sorts a file that tests others, or lies among old ones, behind these, and each by its folder."""
-        parts = PurePosixPath(path.removeprefix(self.base)).parts
-        is_aside = _TEST.search(_stem(path)) is not None or not _ASIDE.isdisjoint(map(str.lower, parts[:-1]))
-        return is_aside, 0 if len(parts) == 2 and parts[0] == lesson.track else len(parts)
+        below = path.removeprefix(self.base)
+        parts = PurePosixPath(below).parts
+        return is_aside(below), 0 if len(parts) == 2 and parts[0] == lesson.track else len(parts)
 
     def _find_defining(self, lesson: Lesson) -> list[str]:
         if self.only_lesson and len(self.sources) == 1:
@@ -343,6 +343,11 @@ def _bare(path: str) -> str:
 def _stem(path: str) -> str:
     """Return a file's name as lessons are named: `core/Multi-Head.py` is multi_head."""
     return _bare(path).replace("-", "_").replace(" ", "_")
+
+
+def is_aside(path: str) -> bool:
+    """Return whether a file tests others, or lies among old ones."""
+    return _TEST.search(_stem(path)) is not None or not _ASIDE.isdisjoint(path.lower().split("/")[:-1])
 
 
 def _is_old_state(path: str, stems: Set[str]) -> bool:

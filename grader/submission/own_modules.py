@@ -16,7 +16,7 @@ from grader.errors import SubmissionError
 from grader.files import is_file, resolved
 from grader.model import Course, Lesson
 from grader.source.library_parts import COME_ALONG
-from grader.source.parse import imported_module, imports_in, parse
+from grader.source.parse import imported_module, imports_in, nodes_in, parse
 from grader.source.scopes import imported_name, module_names
 from grader.submission.source_text import MAX_BYTES, read_source
 
@@ -109,16 +109,19 @@ class OwnModules:
                 found.setdefault(re.sub(r" ?\(\d+\)$", "", file.stem), []).append(file)
         return found
 
-    def _plain_name(self, importer: Path, module: str, part: str = "") -> str:
+    def _plain_name(self, importer: Path, module: str, part: str = "", is_looked_into: bool = True) -> str:
         """Return the plain name that a module gets, or one that is *part* of it, if it is of the learner's packages.
 
-        It is "" for any other, and for what a module gives of itself. *module* is as *importer* writes it.
+        It is "" for any other, and for what a module gives of itself. *module* is as *importer* writes it, and where
+        that looks into nothing, `from a import a` is the function of a/a.py: `sys.path` leads to that folder.
         """
         file = self._find_in_package(importer, module)
         if part and file and (file.name != OF_PACKAGE or self._gives(file, part)):
             return ""
         if part:
             file = self._find_in_package(importer, f"{module}{'' if module.endswith('.') else '.'}{part}")
+        if file and part == module and not is_looked_into and self._gives(file, part):
+            return ""
         return self._name_file(file) if file else ""
 
     def _find_in_package(self, importer: Path, module: str) -> Path | None:
@@ -138,7 +141,8 @@ class OwnModules:
         if not first:
             return _find_below(folders, OF_PACKAGE)
         *above, last = (first, *inner)
-        return _find_below(folders, *above, f"{last}.py") or _find_below(folders, *above, last, OF_PACKAGE)
+        ways = [f"{last}.py"], [last, OF_PACKAGE], [f"{last}.ipynb"]
+        return next((file for way in ways if (file := _find_below(folders, *above, *way))), None)
 
     def _name_file(self, file: Path) -> str:
         """Return the name of a file, or of its package, and where that has another meaning the path to it.
@@ -264,24 +268,30 @@ def _rename_imports(source: str, find: Callable[..., str]) -> str:
     of a module, or of a part of it, "" for any that is not the learner's. `import a.b`, which binds `a`, stays.
     """
     lines = source.split("\n")
+    imports = imports_in(source)
+    parts = nodes_in(parse(source)) if imports else []
+    opened = {part.value.id for part in parts if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)}
     # from the end, so that the places of others stay what they are
-    for node in sorted(imports_in(source), key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        if made := _rename(node, find):
+    for node in sorted(imports, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        if made := _rename(node, find, opened):
             first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
             before, after = lines[first].encode()[: node.col_offset], lines[last].encode()[node.end_col_offset :]
             lines[first : last + 1] = [f"{before.decode()}{made}{after.decode()}", *[""] * (last - first)]
     return "\n".join(lines)
 
 
-def _rename(node: ast.Import | ast.ImportFrom, find: Callable[..., str]) -> str:
-    """Return an import as it is to be written in one line; "" for one that stays as it is."""
+def _rename(node: ast.Import | ast.ImportFrom, find: Callable[..., str], opened: Set[str]) -> str:
+    """Return an import as it is to be written in one line; "" for one that stays as it is.
+
+    *opened* are the names of which its source reads an attribute.
+    """
     if isinstance(node, ast.Import):
         names = [find(each.name) if each.asname or "." not in each.name else "" for each in node.names]
         pairs = [(new or old.name, old) for new, old in zip(names, node.names, strict=True)]
         plain = [ast.alias(new, old.asname or old.name) if new != old.name else old for new, old in pairs]
         return ast.unparse(ast.Import(plain)) if plain != node.names else ""
     module = imported_module(node)
-    names = [find(module, each.name) for each in node.names]
+    names = [find(module, each.name, imported_name(each) in opened) for each in node.names]
     rest = [each for each, name in zip(node.names, names, strict=True) if not name]
     whole = find(module) if rest else ""
     if rest and (not whole or (whole == module and not any(names))):

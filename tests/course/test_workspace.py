@@ -577,6 +577,8 @@ def test_a_file_that_is_read_for_its_names_counts_once(work):
     ("from utils import tools, more as m", "import tools as tools, more as m", "utils/tools.py"),
     ("from utils import tools", "import utils_tools as tools", "utils/tools.py"),
     ("from utils.math import exp", "from utils_math import exp", "utils/math.py"),
+    ("from utils.tools import f", "from tools import f", "utils/tools.ipynb"),
+    ("from x import x; x.run()", "import x as x; x.run()", "x/x.py"),
     ("import tools", None, "tools.py"), ("import tools", None, "core/src/tools.py"),
     ("import tools", None, "src/tools.py"),
     ("import tools", None, "core/tools (1).py"), ("import tools", None, "core/tools.ipynb"),
@@ -588,6 +590,13 @@ def test_a_module_of_a_package_or_above_is_found(work, root, written, read, file
 
     assert submission.source == (read or written) and submission.notes == ()
     assert (str(root / file), "x = 1") in submission.siblings.values()
+
+
+def test_what_is_not_looked_into_is_no_module_of_its_own_name(work):
+    """`from x import x` is the function of x/x.py where `sys.path` leads to that folder."""
+    written = "from x import x\nx()"
+
+    assert work({"core/mean_square.py": written, "x/x.py": "def x(): pass"}).source == written
 
 
 @pytest.mark.parametrize("written, read, siblings", [

@@ -1,4 +1,4 @@
-"""What a lesson's file imports out of the learner's other attempts: files that its own lacks, and newer ones."""
+"""What a lesson's file imports of its learner's other folders and attempts: files that it lacks, and newer ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from grader.intake.answers.last_bindings import seen_by
-from grader.intake.match_lessons import LessonMatcher, Match, defined_names, paths_of
+from grader.intake.match_lessons import LessonMatcher, Match, defined_names, is_aside, paths_of
 from grader.model import Course, Lesson, Submission
 from grader.submission import OF_PACKAGE, RESERVED, imported_modules, read_submission, why_unread
 
@@ -55,7 +55,7 @@ class OtherAttempts:
         """
         path, within = self.root / match.path, self.root / match.folder
         submission = read_submission(path, lesson, self.course, within)
-        for _ in range(MAX_ROUNDS if len(self.folders) > 1 else 0):
+        for _ in range(MAX_ROUNDS):
             if not self._lend(submission, match):
                 break
             submission = read_submission(path, lesson, self.course, within)
@@ -74,8 +74,7 @@ class OtherAttempts:
         newer, older = self.folders[:place], self.folders[place + 1 :]
         for path, _ in () if self.best else submission.siblings.values():
             self._replace(path, match.folder, newer, submission)
-        own = {_name_of(path) for path in self._paths[match.folder]}
-        for name in sorted(_lacking(submission) & self._names - own - {*self.course.packages}):
+        for name in sorted(_lacking(submission) & self._names - {*self.course.packages}):
             self._add(name, match, [*older, *newer] if self.best else [*newer, *older])
         return len(self.lent) > count
 
@@ -97,7 +96,7 @@ class OtherAttempts:
             return
         used, told = (path, own), ""
         for folder in newer:
-            found = [*self._find(folder, _name_of(path)).values()]
+            found = [each for files in self._find(self._paths[folder], _name_of(path))[:1] for each in files.values()]
             if len(found) != 1 or self._is_empty(found[0]) or not self._may_replace(path, own, found[0], folder):
                 continue
             if not (why := self._why_not_used(path, found[0])):
@@ -130,27 +129,40 @@ class OtherAttempts:
         lacking = sorted(defined_names(self.texts[path]) - defined_names(self.texts[newer]))
         return f"it has no `{lacking[0]}`" if lacking else ""
 
-    def _add(self, name: str, match: Match, folders: Iterable[str]) -> None:
-        """Write the module or the package of a name beside a lesson's file; what is still an exercise only if need be.
+    def _add(self, name: str, match: Match, others: Iterable[str]) -> None:
+        """Write the module or the package of a name beside a lesson's file.
 
-        Where the lesson's own attempt has a file that a package has, it is that one.
+        Where the lesson's own attempt has a file that a package of another has, it is that one.
         """
         home = (self.root / match.path).parent
-        having = [(folder, files) for folder in folders if (files := self._find(folder, name))]
-        having.sort(key=lambda one: self._is_empty(min(one[1].values())))
-        for folder, files in having[:1]:
+        for folder, files in self._having(name, match, others)[:1]:
             for place, path in files.items():
                 is_apart = "/" in place and not place.endswith(f"/{OF_PACKAGE}")
-                own = [*self._find(match.folder, _name_of(path)).values()] if is_apart else []
+                own = self._find(self._paths[match.folder], _name_of(path))[:1] if is_apart else []
                 if not os.path.lexists(home / place):
-                    origin = (own[0], match.folder) if len(own) == 1 else (path, folder)
+                    origin = (min(own[0].values()), match.folder) if own and len(own[0]) == 1 else (path, folder)
                     self._write(home / place, *origin, match.folder)
+
+    def _having(self, name: str, match: Match, others: Iterable[str]) -> list[tuple[str, dict[str, str]]]:
+        """Return the attempts with a module or package, and what `_find` says of it; what is an exercise still is last.
+
+        The match's own attempt, in another folder, goes first with a module, if it has one alone: which of several is
+        meant nobody knows.
+        """
+        near = [path for path in self._paths[match.folder] if not is_aside(path.removeprefix(match.folder))]
+        own = [(match.folder, files) for files in self._find(near, name)]
+        own = own if len(own) == 1 else []
+        if any(_name_of(path) == name for path in near):
+            return own
+        found = [(folder, ways[0]) for folder in others if (ways := self._find(self._paths[folder], name))]
+        return sorted(found, key=lambda one: self._is_empty(min(one[1].values()))) or own
 
     def _write(self, target: Path, path: str, folder: str, own: str, told: str = "") -> None:
         with suppress(OSError):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(self.contents[path])
-            note = f"{PurePosixPath(path).name}, which it imports, is of {called(folder)}." if folder != own else ""
+            where = f"is of {called(folder)}" if folder != own else f"lies elsewhere: {path.removeprefix(own)}"
+            note = f"{PurePosixPath(path).name}, which it imports, {where}."
             self.lent[str(target)] = Lent(path, folder, f"{told} {note}".strip())
 
     @cached_property
@@ -163,15 +175,17 @@ class OtherAttempts:
         """The names of all modules and packages."""
         return frozenset(name for path in self.contents for name in (_name_of(path), *path.split("/")[:-1]))
 
-    def _find(self, folder: str, name: str) -> dict[str, str]:
-        """Return the paths of an attempt's module or package, by where they belong beside what imports it."""
-        if modules := [path for path in self._paths[folder] if _name_of(path) == name]:
-            path = min(modules, key=lambda path: (self._is_empty(path), path.count("/"), path))
-            return {f"{name}{PurePosixPath(path).suffix.lower()}": path}
-        inside = [path for path in self._paths[folder] if f"/{name}/" in f"/{path}"]
-        tops = {f"/{path}".partition(f"/{name}/")[0] for path in inside}
-        top = f"{min(tops, key=lambda top: (top.count('/'), top), default='')}/"
-        return {path[len(top) - 1 :]: path for path in inside if f"/{path}".startswith(f"{top}{name}/")}
+    def _find(self, paths: Iterable[str], name: str) -> list[dict[str, str]]:
+        """Return the modules of a name, else the packages, best first, by where files belong beside an importer."""
+        if modules := [path for path in paths if _name_of(path) == name]:
+            modules.sort(key=lambda path: (self._is_empty(path), path.count("/"), path))
+            return [{f"{name}{PurePosixPath(path).suffix.lower()}": path} for path in modules]
+        found: dict[str, dict[str, str]] = {}
+        for path in paths:
+            above, inner, below = f"/{path}".partition(f"/{name}/")
+            if inner:
+                found.setdefault(above, {})[f"{name}/{below}"] = path
+        return [found[above] for above in sorted(found, key=lambda above: (above.count("/"), above))]
 
     def _is_empty(self, path: str) -> bool:
         """Return True for a file that is called as a lesson, and is not written yet."""
