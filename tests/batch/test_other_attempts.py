@@ -99,7 +99,20 @@ def test_what_an_attempt_lacks_may_have_come_later(read):
      "lib.py of the newest attempt was not used: the file has more than 5000 curly brackets. "
      "lib.py, which it imports, is of attempt 2."),
     ({ONE + "lib/__init__.py": B, "other/__init__.py": A}, B, ONE, ""),  # that of another package
-    ({ONE + "lib.py": B, "pack/lib.py": A, "pack/__init__.py": ""}, B, ONE, ""),
+    ({ONE + "lib/__init__.py": B, "lib/__init__.py": A}, B, ONE,
+     "__init__.py of the newest attempt was not used: lib/__init__.py is of a package."),
+    ({ONE + "lib.py": B, "pack/lib.py": A, "pack/__init__.py": ""}, B, ONE,
+     "lib.py of the newest attempt was not used: it is pack/lib.py, not lib.py."),
+    ({ONE + "lib.py": B, "pack/lib.py": B, "pack/__init__.py": "", TWO + "lib.py": A}, A, TWO,
+     "lib.py, which it imports, is of attempt 2."),
+    ({ONE + "lib.py": B, "lib_fixed.py": A}, B, ONE,
+     "lib_fixed.py of the newest attempt was not used: it is not called lib.py."),
+    ({ONE + "lib.py": B, "old/lib.py": A}, B, ONE,
+     "lib.py of the newest attempt was not used: it lies among tests or old files."),
+    ({ONE + "lib.py": B, "lib.py": "def f(x):\n    raise NotImplementedError\n"}, B, ONE,
+     "lib.py of the newest attempt was not used: its `f` is not written yet."),
+    ({ONE + "src/lib.py": B, "lib.py": B, "src/lib.py": A}, A, "",
+     "lib.py, which it imports, is of the newest attempt."),
 ])  # fmt: skip
 def test_what_an_older_file_imports_is_the_newest(read, files, taken, of, note):
     """A mended helper handed in alone is used, if it has all that the older one has; with its time."""

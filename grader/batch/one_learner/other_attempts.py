@@ -11,8 +11,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from grader.intake.answers.last_bindings import seen_by
-from grader.intake.match_lessons import LessonMatcher, Match, defined_names, is_aside, paths_of
+from grader.intake.answers.last_bindings import last_bindings, seen_by
+from grader.intake.match_lessons import LessonMatcher, Match, defined_names, has_name_of, is_aside, paths_of
 from grader.model import Course, Lesson, Submission
 from grader.submission import OF_PACKAGE, RESERVED, imported_modules, read_submission, why_unread
 
@@ -94,26 +94,48 @@ class OtherAttempts:
         path = Path(target).relative_to(self.root).as_posix()
         if target in self.lent or path in self.judged or path not in self.texts:
             return
-        used, told = (path, own), ""
+        told = ""
         for folder in newer:
-            found = [each for files in self._find(self._paths[folder], _name_of(path))[:1] for each in files.values()]
-            if len(found) != 1 or self._is_empty(found[0]) or not self._may_replace(path, own, found[0], folder):
+            if not (found := self._namesake(path, own, folder)):
                 continue
-            if not (why := self._why_not_used(path, found[0])):
-                used = (found[0], folder)
+            why = self._why_elsewhere(path, own, found, folder)
+            if not self._differ(path, found, submission):
+                if why:
+                    continue
                 break
-            told = told or f"{PurePosixPath(found[0]).name} of {called(folder)} was not used: {why}."
-        if self._differ(path, used[0], submission):
-            self._write(Path(target), *used, own, told)
-        elif told:
+            if not (why := why or self._why_not_used(path, found)):
+                self._write(Path(target), found, folder, own, told)
+                return
+            told = told or f"{PurePosixPath(found).name} of {called(folder)} was not used: {why}."
+        if told:
             self.lent[target] = Lent(path, own, told)
 
-    def _may_replace(self, path: str, own: str, newer: str, folder: str) -> bool:
-        """Return True for a module of the same name; one of a package lies at the same place in it."""
+    def _namesake(self, path: str, own: str, folder: str) -> str:
+        """Return the file of an attempt that may be meant for *path*: of its name and place, if need be of a copy's."""
+        name, place = _name_of(path), path.removeprefix(own)
+        names = {name.lower().replace("-", "_").replace(" ", "_")}
+        found = [each for each in self._paths[folder] if has_name_of(each, names) and not self._is_empty(each)]
+        if path.endswith(OF_PACKAGE):
+            found = [each for each in found if each.removeprefix(folder) == place]
+
+        def rank(each: str) -> tuple[bool, bool, bool, int, str]:
+            below = each.removeprefix(folder)
+            return _name_of(each) != name, below != place, is_aside(below), each.count("/"), each
+
+        return min(found, key=rank, default="")
+
+    def _why_elsewhere(self, path: str, own: str, newer: str, folder: str) -> str:
+        """Return why a file by its name or place is not what another is; empty if it may be.
+
+        What is of a package lies at the same place in it, and `__init__.py` is what the package was handed in with.
+        """
+        place, there = path.removeprefix(own), newer.removeprefix(folder)
         is_of_package = any(f"{PurePosixPath(each).parent}/{OF_PACKAGE}" in self.contents for each in (path, newer))
-        if is_of_package and (path.removeprefix(own) != newer.removeprefix(folder) or path.endswith(OF_PACKAGE)):
-            return False
-        return _name_of(path) == _name_of(newer)
+        if _name_of(path) != _name_of(newer):
+            return f"it is not called {PurePosixPath(path).name}"
+        if is_of_package and (place != there or place.endswith(OF_PACKAGE)):
+            return f"{place} is of a package" if place == there else f"it is {there}, not {place}"
+        return "it lies among tests or old files" if place != there and is_aside(there) else ""
 
     def _differ(self, path: str, newer: str, submission: Submission) -> bool:
         """Return whether two files differ in what a submission has of them."""
@@ -123,11 +145,15 @@ class OtherAttempts:
         return first != second and seen_by(first, words) != seen_by(second, words)
 
     def _why_not_used(self, path: str, newer: str) -> str:
-        """Return why a newer file cannot stand in for that of *path*; empty if it can."""
+        """Return why what is in a newer file cannot stand in for that of *path*; empty if it can."""
         if why := why_unread(self.root / newer):
             return why
-        lacking = sorted(defined_names(self.texts[path]) - defined_names(self.texts[newer]))
-        return f"it has no `{lacking[0]}`" if lacking else ""
+        names = defined_names(self.texts[path])
+        if lacking := sorted(names - defined_names(self.texts[newer])):
+            return f"it has no `{lacking[0]}`"
+        written, given = (last_bindings(self.texts[each], names) for each in (path, newer))
+        empty = [name for name in sorted(given) if given[name] == () and written.get(name)]
+        return f"its `{empty[0]}` is not written yet" if empty else ""
 
     def _add(self, name: str, match: Match, others: Iterable[str]) -> None:
         """Write the module or the package of a name beside a lesson's file.
