@@ -16,7 +16,7 @@ from grader.intake.limits import is_artefact
 from grader.intake.name_patterns import JUDGED, UNDECIDED, choice_note
 from grader.model import Course, Lesson
 from grader.source.scopes import module_names
-from grader.submission import ARTEFACT_SUFFIX, RESERVED, imported_modules
+from grader.submission import ARTEFACT_SUFFIX, COPY_NUMBER, RESERVED, imported_modules
 
 MAX_NAMES_SHOWN = 5  # file names in one note
 MAX_COMPARED_CHARS = 1 << 18  # of files in which the same answer is looked for
@@ -24,8 +24,8 @@ MAX_COMPARED_CHARS = 1 << 18  # of files in which the same answer is looked for
 _WORD = r"(?:cop(?:y|ie|ia)|kopie)"
 _COPY = re.compile(
     rf"^{_WORD}[ _-](?:of|von|d[ei])[ _-]"
-    rf"|(?<![ _-])[ _-]*(?:\((?:\d{{1,3}}|{_WORD}(?: \d{{1,3}})?)\)|(?<![^\W_]){_WORD}(?:[ (]*\d{{1,3}}\)?)?"
-    r"|-\d{1,2})$|[ _-](?:final|fixed|new|v\d{1,2})$"
+    rf"|(?<![ _-])[ _-]*(?:{COPY_NUMBER}|\({_WORD}(?: \d{{1,3}})?\)|(?<![^\W_]){_WORD}(?:[ (]*\d{{1,3}}\)?)?)$"
+    r"|[ _-](?:final|fixed|new|v\d{1,2})$"
 )
 # beside the file that it is of, what nobody worked on any more; a copy may be the newer of two
 _OLD = re.compile(r"^(?:old|backup)[ _-]|[ _-](?:old|bak|backup)$")

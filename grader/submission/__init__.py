@@ -8,7 +8,16 @@ from pathlib import Path
 from grader.errors import SubmissionError
 from grader.files import is_file, read_bounded, resolved
 from grader.model import Course, Lesson, Submission
-from grader.submission.own_modules import OF_PACKAGE, RESERVED, OwnModules, imported_modules, why_unread
+from grader.submission.own_modules import (
+    COPY_NUMBER,
+    OF_PACKAGE,
+    RESERVED,
+    OwnModules,
+    imported_beside,
+    imported_modules,
+    why_unread,
+    without_number,
+)
 from grader.submission.source_text import (
     MAX_BYTES,
     NAME_IT,
@@ -23,6 +32,7 @@ from grader.submission.source_text import (
 
 __all__ = [
     "ARTEFACT_SUFFIX",
+    "COPY_NUMBER",
     "MAX_ARTEFACT_BYTES",
     "MAX_BYTES",
     "NAME_IT",
@@ -34,12 +44,14 @@ __all__ = [
     "artefact_path",
     "decode_source",
     "encode_source",
+    "imported_beside",
     "imported_modules",
     "read_artefact",
     "read_bytes",
     "read_source",
     "read_submission",
     "why_unread",
+    "without_number",
 ]  # fmt: skip
 
 ARTEFACT_SUFFIX = ".safetensors"  # of weights that a learner trained

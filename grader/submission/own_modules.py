@@ -22,6 +22,10 @@ from grader.submission.source_text import MAX_BYTES, read_source
 
 OF_PACKAGE = "__init__.py"
 
+# how a browser, or Canvas, numbers a copy: softmax (1), softmax-1
+COPY_NUMBER = r"\(\d{1,3}\)|-\d{1,2}"
+_NUMBERED = re.compile(rf"(?<![ _-])[ _-]*(?:{COPY_NUMBER})$")
+
 # Names that only the real package may have: what the checks run on, and what torch imports when it needs it.
 _OUR_NAMES = frozenset({"__main__", "conftest", "grader"})
 # fmt: off
@@ -92,21 +96,21 @@ class OwnModules:
 
     def _find(self, name: str) -> Path | None:
         """Return the file of a module: also a notebook, a copy that a browser has numbered, or that of a package."""
-        named = self._of_packages.get(name) or self._find_file(name)
-        return named or _find_below(self._around, name, OF_PACKAGE)
+        named = self._of_packages.get(name) or self._find_file(name) or _find_below(self._around, name, OF_PACKAGE)
+        copies = self._copies.get(name, []) if self._home in self._folders else []
+        return named or (copies[0] if len(copies) == 1 and is_file(copies[0]) else None)
 
     def _find_file(self, name: str) -> Path | None:
-        copies = self._copies.get(name, []) if self._home in self._folders else []
-        one_copy = copies[0] if len(copies) == 1 and is_file(copies[0]) else None
-        return _find_below(self._places, f"{name}.py") or _find_below(self._places, f"{name}.ipynb") or one_copy
+        return _find_below(self._places, f"{name}.py") or _find_below(self._places, f"{name}.ipynb")
 
     @cached_property
     def _copies(self) -> dict[str, list[Path]]:
         """The files beside with a number behind the name of their module, by that name."""
         found: dict[str, list[Path]] = {}
         with suppress(OSError):
-            for file in self._home.glob("*(*).py"):
-                found.setdefault(re.sub(r" ?\(\d+\)$", "", file.stem), []).append(file)
+            for file in self._home.iterdir():
+                if file.suffix == ".py" and (name := without_number(file.stem)) != file.stem:
+                    found.setdefault(name, []).append(file)
         return found
 
     def _plain_name(self, importer: Path, module: str, part: str = "", is_looked_into: bool = True) -> str:
@@ -239,6 +243,11 @@ def _find_below(folders: Mapping[str, Sequence[Path]], *parts: str) -> Path | No
     return next((file for each in folders.get(parts[0], ()) if is_file(file := each.joinpath(*parts))), None)
 
 
+def without_number(name: str) -> str:
+    """Return the name of a file, without its suffix, without the number of a copy as well."""
+    return _NUMBERED.sub("", name)
+
+
 def why_unread(path: Path) -> str:
     """Return why a file is no Python source that can be read; empty if it is."""
     try:
@@ -259,6 +268,13 @@ def imported_modules(source: str) -> list[str]:
         elif node.module and not node.level:
             names.add(node.module)
     return sorted(names)
+
+
+def imported_beside(source: str) -> set[str]:
+    """Return the first names of the modules that a source imports out of its own folder, by one dot."""
+    beside = [node for node in imports_in(source) if isinstance(node, ast.ImportFrom) and node.level == 1]
+    names = (name for node in beside for name in ([node.module] if node.module else [each.name for each in node.names]))
+    return {name.partition(".")[0] for name in names}
 
 
 def _rename_imports(source: str, find: Callable[..., str]) -> str:

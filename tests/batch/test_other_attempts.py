@@ -47,7 +47,8 @@ def importing(line: str) -> str:
 @pytest.mark.parametrize("line, files, taken", [
     ("from lib import f", {TWO + "lib.py": A, ONE + "lib.py": B}, {"lib": A}),
     ("import lib", {ONE + "lib (1).py": B}, {"lib": B}), ("import lib", {ONE + "hw.zip/src/lib.ipynb": B}, {"lib": B}),
-    ("from .lib import f", {ONE + "lib.py": A}, {"lib": A}),
+    ("from .lib import f", {ONE + "lib.py": A}, {"lib": A}), ("import lib", {ONE + "lib-1.py": B}, {"lib": B}),
+    ("from . import (a,  # first\n b)", {ONE + "a.py": A, ONE + "b.py": B}, {"a": A, "b": B}),
     ("from pack.lib import f", {ONE + "hw.zip/pack/lib.py": A, ONE + "hw.zip/pack/__init__.py": ""}, {"lib": A}),
     ("import a", {TWO + "a.py": "import b", ONE + "b.py": A, "sub/c.py": A}, {"a": "import b", "b": A}),
     ("import moving_average as m", {TWO + MEAN: STUB, ONE + MEAN: SUMS}, {"moving_average": SUMS}),

@@ -581,7 +581,8 @@ def test_a_file_that_is_read_for_its_names_counts_once(work):
     ("from x import x; x.run()", "import x as x; x.run()", "x/x.py"),
     ("import tools", None, "tools.py"), ("import tools", None, "core/src/tools.py"),
     ("import tools", None, "src/tools.py"),
-    ("import tools", None, "core/tools (1).py"), ("import tools", None, "core/tools.ipynb"),
+    ("import tools", None, "core/tools (1).py"), ("import tools", None, "core/tools-1.py"),
+    ("import tools", None, "core/tools.ipynb"),
 ])  # fmt: skip
 def test_a_module_of_a_package_or_above_is_found(work, root, written, read, file):
     """It gets a plain name, which nothing else has, on the line where it is imported."""

@@ -14,12 +14,18 @@ from typing import NamedTuple
 from grader.intake.answers.last_bindings import last_bindings, seen_by
 from grader.intake.match_lessons import LessonMatcher, Match, defined_names, has_name_of, is_aside, paths_of
 from grader.model import Course, Lesson, Submission
-from grader.submission import OF_PACKAGE, RESERVED, imported_modules, read_submission, why_unread
+from grader.submission import (
+    OF_PACKAGE,
+    RESERVED,
+    imported_beside,
+    imported_modules,
+    read_submission,
+    why_unread,
+    without_number,
+)
 
 MAX_ROUNDS = 10  # of files that lack others in turn
-_NUMBER = re.compile(r" ?\(\d+\)$")  # of a copy
 _WORD = re.compile(r"\w+")
-_RELATIVE = re.compile(r"^[ \t]*from[ \t]+\.(?:(\w+)|[ \t]+import[ \t]+(\w+))", re.MULTILINE)
 
 
 class Lent(NamedTuple):
@@ -224,14 +230,14 @@ def _lacking(submission: Submission) -> set[str]:
     """Return the first names of what is imported and was not found, other than Python's own modules."""
     texts = [submission.source, *(text for _, text in submission.siblings.values())]
     names = {module.partition(".")[0] for text in texts for module in imported_modules(text)}
-    names |= {found for text in texts for each in _RELATIVE.findall(text) for found in each if found}
-    return names - RESERVED - submission.siblings.keys()
+    beside = {name for text in texts for name in imported_beside(text)}
+    return (names | beside) - RESERVED - submission.siblings.keys()
 
 
 @lru_cache(4096)  # each name that is looked for asks for that of each file
 def _name_of(path: str) -> str:
     """Return the name of a module, without the number of a copy."""
-    return _NUMBER.sub("", PurePosixPath(path).stem)
+    return without_number(PurePosixPath(path).stem)
 
 
 def called(folder: str) -> str:
