@@ -58,7 +58,8 @@ BUILTINS = frozenset({
 # No `__repr__`: what notes the calls of an answer shows what a class has in the place of a method in C.
 METHODS = frozenset({"__init__", "__call__", "__len__", "__getitem__", "__iter__"})
 # Beginnings of names that change global state: `set_default_dtype`, `register_module_forward_hook`.
-STATE_CHANGING_PREFIXES = ("set", "use_", "register", "manual_seed", "seed", "compile", "load", "import")
+STATE_SETTING_PREFIXES = ("set", "use_", "register", "manual_seed", "seed")
+STATE_CHANGING_PREFIXES = (*STATE_SETTING_PREFIXES, "compile", "load", "import")
 HOLDERS = (ModuleType, dict, list, set)
 CHANGES_ONE_OBJECT = frozenset({"load_state_dict"})
 VARIABLES = frozenset({ast.arg, ast.Name})

@@ -8,6 +8,7 @@ import inspect
 import io
 import json
 import linecache
+import random
 import string
 import sys
 import traceback
@@ -16,6 +17,7 @@ import warnings
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.hand_ins import make_notebook
@@ -333,16 +335,31 @@ def test_a_cell_that_stops_does_not_lose_the_others():
 def test_what_only_tries_the_functions_out_is_not_run():
     """Demonstrations, checks, comparisons with the library and endless training cost nothing and give nothing away."""
     names, out = run(
-        "import torch\nx = torch.ones(3)\ndef softmax(x): return x",
-        "while True:\n    pass",
+        "import timeit\nimport torch\nx = torch.ones(3)\ndef softmax(x): return torch.exp(x)",
+        "while True:\n    torch.zeros(3)\n    torch.nn.utils.clip_grad_norm_(x, 1)",
         "losses = [softmax(1) for _ in range(10**12)]\nprint(losses)\nassert False",
         "expected = torch.softmax(x, -1)\nassert torch.allclose(softmax(x), expected)",
+        "print(timeit.timeit(lambda: softmax(torch.zeros(1)), number=10**12))\ncompiled = torch.compile(softmax)",
         "if __name__ == '__main__':\n    print('hello')",
         "losses",
     )
 
     assert not out
-    assert "expected" not in names and "losses" not in names and names["softmax"](2) == 2
+    assert {"expected", "losses", "compiled"}.isdisjoint(names) and names["softmax"](torch.zeros(1)) == 1
+
+
+def test_a_call_of_a_module_that_changes_what_a_function_uses_is_run():
+    """It sets the module's state, or changes what it is given in place, one by one too."""
+    names, _ = run(
+        "import random\nimport numpy as np\nimport torch\nfrom torch.nn import init",
+        "random.seed(3)\nrows = [2, 1, 3]\nnp.random.shuffle(rows)\nrows.sort()",
+        "weights = [torch.ones(2), torch.ones(2)]\nfor weight in weights:\n    init.zeros_(weight)",
+        "bias = torch.ones(1)\n_ = init.zeros_(bias)",
+        "def f(): return [np.float64(1), rows, sum(map(torch.sum, weights)), init and bias]",
+        "def g(): return random.random()",
+    )
+
+    assert names["f"]() == [1, [1, 2, 3], 0, 0] and names["g"]() == random.Random(3).random()
 
 
 @pytest.mark.parametrize("awaits", [

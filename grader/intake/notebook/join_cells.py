@@ -22,13 +22,12 @@ from typing import NamedTuple
 from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.lost_definitions import DEFINITION, in_texts
-from grader.intake.notebook.select_definitions import Cell, Unit, mark_given_anew, mark_taken, read_cell
+from grader.intake.notebook.select_definitions import SURE, Cell, Unit, mark_given_anew, mark_taken, origin, read_cell
 from grader.source.scopes import Definition, Import
 from grader.submission import MAX_BYTES
 
 LEFT_OUT = "was left out: it is no Python"
 MAX_BLANK = MAX_BYTES // 2  # lines: they count towards the size of a source, too
-SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses", "collections", "itertools", "abc"})
 PREAMBLE = """\
 from __future__ import annotations
 
@@ -239,14 +238,9 @@ def _sure_names(units: Sequence[Unit]) -> frozenset[str]:
         for node in unit.statements
         if isinstance(node, Import)
         for alias in node.names
-        if _origin(node, alias) in SURE
+        if origin(node, alias) in SURE
     }
     return frozenset(dir(builtins)) | imported
-
-
-def _origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    """Return the package out of which something is imported."""
-    return (node.module or "" if isinstance(node, ast.ImportFrom) else alias.name).partition(".")[0]
 
 
 def _is_sure(node: ast.stmt, sure: frozenset[str]) -> bool:

@@ -9,11 +9,24 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.intake.notebook.given_callables import GivenCallables, given_values
-from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, Import, changed_names, module_names, root_name
+from grader.source.parse import imported_module, nodes_in, parse
+from grader.source.scopes import (
+    Definition,
+    Import,
+    changed_names,
+    imported_name,
+    module_names,
+    names_bound_by,
+    root_name,
+)
+from grader.source.side_effects import STATE_SETTING_PREFIXES
 from grader.submission import RESERVED
 
 CHANGES = frozenset({"setattr", "delattr", "exec"})  # calls that may define something
+SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses", "collections", "itertools", "abc"})
+# Of these modules a call changes nothing but what it is given, unless its name begins so; of `os` or `sys` it may.
+STATELESS = SURE | {"time", "timeit", "random", "matplotlib"}
+SETTERS = (*STATE_SETTING_PREFIXES, "enable_")
 
 Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Try | ast.TryStar | ast.Match
 
@@ -111,11 +124,12 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
     definitions = [node for unit in units for node in unit.statements if isinstance(node, Definition)]
     changes = {node.name: _changes(node) for node in definitions if isinstance(node, ast.FunctionDef)}
     given = GivenCallables(definitions, wanted)
+    modules = _stateless_modules(units)
     for unit in units:
         unit.names_callables = all([given.defines(node) for node in unit.statements])
         defines = unit.names_callables or any(map(_defines, unit.statements))
         for node in unit.statements:
-            for name in _set_names(node, changes):
+            for name in _set_names(node, changes, modules):
                 is_trial = name in later and not defines and name in module_names(node).assigned
                 (later if is_trial else setters)[name].append(unit)
         if defines:
@@ -186,18 +200,52 @@ def _called_function(node: ast.stmt) -> str:
     return call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
 
 
-def _set_names(node: ast.stmt, changes: dict[str, tuple[set[str], list[str]]]) -> set[str]:
+def _set_names(node: ast.stmt, changes: dict[str, tuple[set[str], list[str]]], modules: Collection[str]) -> set[str]:
     """Return the names that a statement sets, or whose value it may change; *changes* are those of functions."""
     if isinstance(node, Definition | Import):
         return set()
+    parts = nodes_in(node)
     names = set[str]()
-    for call in (part for part in nodes_in(node) if isinstance(part, ast.Call)):
+    for call in (part for part in parts if isinstance(part, ast.Call)):
         declared, changed = changes.get(getattr(call.func, "id", ""), (set(), []))
         given = [*zip(changed, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
         names |= declared | {root_name(value) for parameter, value in given if parameter and parameter in changed}
         if isinstance(call.func, ast.Attribute):
-            names |= {root_name(call.func)}  # table.append(1)
+            owner = root_name(call.func)  # table.append(1)
+            names |= {owner} if owner not in modules or call.func.attr.startswith(SETTERS) else set()
+    names |= _names_given(parts, modules)
     return (names | module_names(node).assigned | changed_names(node)) - {""}
+
+
+def _stateless_modules(units: Sequence[Unit]) -> set[str]:
+    """Return the names that nothing but imports of such modules gives: `np`, `torch`."""
+    nodes = nodes_in(*(node for unit in units for node in unit.statements))
+    imports = [(node, alias) for node in nodes if isinstance(node, Import) for alias in node.names]
+    others = {name for node in nodes if not isinstance(node, ast.alias) for name in names_bound_by(node)}
+    others |= {imported_name(alias) for node, alias in imports if origin(node, alias) not in STATELESS}
+    return {imported_name(alias) for _, alias in imports} - others
+
+
+def origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """Return the package out of which something is imported."""
+    return (imported_module(node) or alias.name).partition(".")[0]
+
+
+def _names_given(parts: Sequence[ast.AST], modules: Collection[str]) -> set[str]:
+    """Return what calls out of modules may change of what they are given: `shuffle(rows)`, of which nothing is made.
+
+    So is what a loop goes through if they are given each of it.
+    """
+    names = set[str]()
+    alone = {id(part.value) for part in parts if isinstance(part, ast.Expr)}
+    for call in (part for part in parts if isinstance(part, ast.Call)):
+        if root_name(call.func) in modules and (id(call) in alone or getattr(call.func, "attr", "").endswith("_")):
+            names |= {root_name(value) for value in (*call.args, *(each.value for each in call.keywords))}
+    for loop in (part for part in parts if isinstance(part, ast.For)):
+        is_count = isinstance(loop.iter, ast.Call) and root_name(loop.iter.func) == "range"
+        if not (is_count or names.isdisjoint(part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name))):
+            names |= {root_name(value) for value in getattr(loop.iter, "args", [loop.iter])}
+    return names - set(modules)
 
 
 def _used_names(unit: Unit) -> Iterator[str]:
