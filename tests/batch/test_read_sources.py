@@ -45,7 +45,7 @@ HAND_INS = {
     "helper/moving_average.py": "from lib import moving_average\n",
     "helper/lib.py": FORGED,
     "magic/moving_average.py": f"{FORGED}!ls\n",
-    "cell/moving_average.ipynb": make_notebook(f"{HIDDEN}import numpy as np\n\n\ndef note():\n    return NOTE\n"),
+    "cell/moving_average.ipynb": make_notebook(f"{HIDDEN}import numpy as np\n\n\nnote = lambda: NOTE\n"),
     "plain/moving_average.py": RIGHT,
     "marked/moving_average.py": BOM + RIGHT.encode(),
     "returns/moving_average.py": f"# mine\n{RIGHT}".replace("\n", "\r").encode(),

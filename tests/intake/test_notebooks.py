@@ -348,6 +348,33 @@ def test_what_only_tries_the_functions_out_is_not_run():
     assert {"expected", "losses", "compiled"}.isdisjoint(names) and names["softmax"](torch.zeros(1)) == 1
 
 
+NEEDS = """\
+def estimate(): return model
+model = print("trained")
+table, kept = {}, {}
+def keep(function):
+    kept[function.__name__] = function
+table[1] = 3
+def look_up(): return table[1]
+@keep
+def kept_one(): return table[1]
+"""
+
+
+@pytest.mark.parametrize("body", [
+    "helper()", "(lambda: Part.take())()", "eval('look_up')()", "globals()['look_up']()", "kept['kept_one']()",
+])  # fmt: skip
+def test_what_only_a_function_uses_that_no_lesson_asks_for_is_not_run(body):
+    """Nor is what that one needs: training, for the one that measures it. What the wanted one may call has all."""
+    cells = (NEEDS, "def helper(): return look_up()\nclass Part:\n    take = look_up", f"def f(): return {body}")
+    names, said = run(*cells, wanted=("f", "g"))
+
+    assert names["f"]() == 3 and (said == "" or body.startswith(("eval", "globals"))) and "estimate" in names
+    assert run(*cells, wanted=("g",))[1] == run(*cells)[1] == "trained\n"
+    whole = notebook_to_module.read_notebook(make_notebook(*cells).encode(), print, ("f",), whole=True)
+    assert 'print("trained")' in whole.own
+
+
 def test_a_call_of_a_module_that_changes_what_a_function_uses_is_run():
     """It sets the module's state, or changes what it is given in place, one by one too."""
     names, _ = run(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,6 +19,7 @@ from grader.model import Submission
 from grader.submission import UTF16_BOMS, decode_source, encode_source
 
 READ_AS_NOTEBOOK = "It cannot be loaded as a file, and was read as a notebook: what fails is left out."
+_WORD = re.compile(rb"\w+")
 MAX_CODE_BYTES = 8 << 20  # that are judged, of all files of a hand-in together; those near the top come first
 
 
@@ -41,11 +44,14 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], pack
     bytes_left = MAX_CODE_BYTES
     known = {part.removesuffix(".py") for path in hand_in.files for part in path.split("/")}
     known |= {package.replace("-", "_") for package in packages}
+    words = Counter(word for content in hand_in.files.values() for word in set(_WORD.findall(content)))
     for path, content in hand_in.files.items():
         if is_artefact(path):
             continue
+        stem = _WORD.findall(Path(path).stem.encode("utf-8", "replace"))
+        is_named = any(words[word] > (word in _WORD.findall(content)) for word in stem)
         try:
-            text, content = _read(path, content, hand_in.note_of(path), names, known)
+            text, content = _read(path, content, hand_in.note_of(path), names, known, is_named)
         except NotebookError as error:
             if learner.kind == "notebook":
                 hand_in.problem = str(error)
@@ -60,20 +66,25 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], pack
 
 
 def _read(
-    path: str, content: bytes, note: Callable[[str], None], names: Collection[str], known: Collection[str]
+    path: str,
+    content: bytes,
+    note: Callable[[str], None],
+    names: Collection[str],
+    known: Collection[str],
+    is_named: bool,
 ) -> tuple[str, bytes]:
     """Return the text of a file as its author's, and what is written of it; *known* are modules that it may import.
 
-    Raises NotebookError.
+    With *is_named* another file names it, and may import it. Raises NotebookError.
     """
     if not path.lower().endswith(".py"):
-        module, own = read_notebook(content, note, names)
+        module, own = read_notebook(content, note, names, whole=is_named)
         return own, module.encode("utf-8", "replace")
     try:
         text = decode_source(content, Path(path))
     except SubmissionError:  # what is legible tells which lesson it is for, and the lesson's result why it is not read
         return content.decode("utf-16" if content.startswith(UTF16_BOMS) else "utf-8", "replace"), content
-    module, own = read_exported(text, note, names, known)
+    module, own = read_exported(text, note, names, known, whole=is_named)
     if module != text:
         with suppress(UnicodeEncodeError):  # what a magic runs may have signs that the file's encoding lacks
             return own, encode_source(module)
@@ -89,7 +100,9 @@ def read_failed_submission(
     """
     notes = [*submission.notes, READ_AS_NOTEBOOK]
     sources = {"": submission.source} | {name: source for name, (_, source) in submission.siblings.items()}
-    found = {name: read_failed(source, notes.append, wanted) for name, source in sources.items()}
+    found = {
+        name: read_failed(source, notes.append, wanted, whole=len(sources) > 1) for name, source in sources.items()
+    }
     framed = {name: each for name, each in found.items() if each}
     sources |= {name: each.module for name, each in framed.items()}
     siblings = {name: (path, sources[name]) for name, (path, _) in submission.siblings.items()}

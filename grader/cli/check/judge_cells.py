@@ -95,15 +95,15 @@ def _answer(work: LiveWork, request: dict[str, Any]) -> dict[str, Any]:
 def _fill_file(work: LiveWork, lesson: Lesson, request: dict[str, Any]) -> str:
     """Write what passes into the lesson's file; return what is to be said of that. The verdict stands in any case."""
     try:
-        return work.fill_file(
-            lesson, _with_name(as_file(request["cells"], lesson), lesson, request.get("function", ""))
-        )
+        function = request.get("function", "")
+        text = as_file(request["cells"], lesson, names=[function] if function else [])
+        return work.fill_file(lesson, _with_name(text, lesson, function))
     except SelfattendError as error:
         return str(error)
 
 
 def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:
-    submission = read_cells(cells, lesson)
+    submission = read_cells(cells, lesson, *([function] if function else ()))
     names = [each.name for each in lesson.functions]
     if not (function or any(re.search(rf"\b{name}\b", submission.source) for name in names)):
         what = f"nothing was checked: no cell that has run defines `{'`, `'.join(names)}`"

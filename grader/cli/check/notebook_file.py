@@ -31,23 +31,25 @@ def _read(path: Path) -> bytes:
         ) from None
 
 
-def read_cells(cells: Sequence[str], lesson: Lesson) -> Submission:
+def read_cells(cells: Sequence[str], lesson: Lesson, *names: str) -> Submission:
     """Read the code cells of a notebook that is open as the submission of a lesson. Raises SubmissionError.
+
+    *names* are wanted beside those of its functions.
 
     Of a cell that was no Python the notebook has said so; once it is mended and run, the old text is seen nowhere.
     """
     from grader.intake.notebook.join_cells import LEFT_OUT
 
     run = [{"cell_type": "code", "source": code, "execution_count": number} for number, code in enumerate(cells, 1)]
-    found = _to_submission(json.dumps({"cells": run}).encode(), "notebook", [lesson])
+    found = _to_submission(json.dumps({"cells": run}).encode(), "notebook", [lesson], names)
     return replace(found, notes=tuple(note for note in found.notes if LEFT_OUT not in note))
 
 
-def as_file(cells: Sequence[str], *lessons: Lesson) -> str:
-    """Return what these cells define as the text of a file of Python."""
+def as_file(cells: Sequence[str], *lessons: Lesson, names: Sequence[str] = ()) -> str:
+    """Return what these cells define as the text of a file of Python; *names* are wanted beside the lessons'."""
     from grader.intake.notebook import join_cells
 
-    return join_cells.as_file([as_python(code) for code in cells], _names_in(lessons))
+    return join_cells.as_file([as_python(code) for code in cells], _names_in(lessons).union(names))
 
 
 def notebook_as_file(path: Path, *lessons: Lesson) -> str:
@@ -71,13 +73,13 @@ def _names_in(lessons: Iterable[Lesson]) -> set[str]:
     return {function.name for lesson in lessons for function in lesson.functions}
 
 
-def _to_submission(raw: bytes, path: str, lessons: Sequence[Lesson]) -> Submission:
+def _to_submission(raw: bytes, path: str, lessons: Sequence[Lesson], names: Sequence[str] = ()) -> Submission:
     from grader.intake.notebook.notebook_to_module import NotebookError, to_source
     from grader.intake.notebook.written_files import written_files
 
     notes: list[str] = []
     try:
-        source = to_source(raw, notes.append, _names_in(lessons))
+        source = to_source(raw, notes.append, _names_in(lessons).union(names))
         for name, (number, _) in written_files(raw, notes.append).items():
             notes.append(f"Code cell {number} was left out: it writes {name}, a file of its own.")
     except NotebookError as error:

@@ -27,6 +27,9 @@ SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses"
 # Of these modules a call changes nothing but what it is given, unless its name begins so; of `os` or `sys` it may.
 STATELESS = SURE | {"time", "timeit", "random", "matplotlib"}
 SETTERS = (*STATE_SETTING_PREFIXES, "enable_")
+ALL_NAMES = frozenset(
+    {"globals", "locals", "vars", "eval", "exec", "__name__"}
+)  # what reads one may use any definition
 
 Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Try | ast.TryStar | ast.Match
 
@@ -112,11 +115,14 @@ def _is_compiled(statements: list[ast.stmt]) -> bool:
     return True
 
 
-def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
+def mark_taken(units: Sequence[Unit], wanted: Collection[str] = (), *, whole: bool = False) -> None:
     """Mark definitions as taken, and statements that set or change a name that a taken one uses.
 
     So are those that set one of the *wanted* names, where nothing defines it: what it is made of is not known. Where
     something does, what else sets it below is left out: a function reads what defines it, and no trial of that.
+
+    Where there is a wanted name, what definitions need that nothing wanted uses, as tests do, is not taken, unless the
+    *whole* is: another file may import them.
     """
     setters: dict[str, list[Unit]] = defaultdict(list)
     later: dict[str, list[Unit]] = {}  # by a wanted name that is defined: what sets it below
@@ -125,6 +131,7 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
     changes = {node.name: _changes(node) for node in definitions if isinstance(node, ast.FunctionDef)}
     given = GivenCallables(definitions, wanted)
     modules = _stateless_modules(units)
+    apart = set(_used_by_name(units, set() if whole else set(wanted)))
     for unit in units:
         unit.names_callables = all([given.defines(node) for node in unit.statements])
         defines = unit.names_callables or any(map(_defines, unit.statements))
@@ -132,7 +139,10 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
             for name in _set_names(node, changes, modules):
                 is_trial = name in later and not defines and name in module_names(node).assigned
                 (later if is_trial else setters)[name].append(unit)
-        if defines:
+        if unit in apart:
+            for name in defined_names(unit) | ALL_NAMES:
+                setters[name].append(unit)
+        elif defines:
             waiting.append(unit)
             for name in defined_names(unit) & set(wanted):
                 setters[name] += later.get(name, ())
@@ -140,6 +150,7 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
     for name in wanted:
         waiting += [] if name in later else setters.pop(name, ())
     _take(waiting, setters)
+    _take([*apart], {})
     for name, unit in ((name, unit) for name, found in later.items() for unit in found):
         unit.passed_over = "" if unit.taken or _calls(unit, name) else name
 
@@ -165,6 +176,23 @@ def _take(waiting: list[Unit], setters: dict[str, list[Unit]]) -> None:
         unit.taken = True
         for name in _used_names(unit):
             waiting += setters.pop(name, ())
+
+
+def _used_by_name(units: Sequence[Unit], wanted: set[str]) -> Iterator[Unit]:
+    """Yield definitions that are used only where their name is, if there is a wanted one beside them.
+
+    A decorator or a base class of the notebook's own may keep them under another.
+    """
+    names = [module_names(node) for unit in units for node in unit.statements]
+    imported = set[str]().union(*(each.imported for each in names))
+    bound = set[str]().union(*(each.assigned for each in names))
+    for unit in units if wanted & bound else ():
+        nodes = [node for node in unit.statements if isinstance(node, Definition)]
+        if len(nodes) == len(unit.statements) and wanted.isdisjoint(node.name for node in nodes):
+            around = [each for node in nodes for each in (*node.decorator_list, *getattr(node, "bases", ()))]
+            around += [each.value for node in nodes for each in getattr(node, "keywords", ())]
+            if all(root_name(each, through_calls=True) in imported - bound for each in around):
+                yield unit
 
 
 def _defines(node: ast.stmt) -> bool:
