@@ -1,7 +1,8 @@
 """The places in a source whose tokens change nothing of what it does, as its tree tells.
 
 One of these beside each assignment would hide a copy: an annotation of a local variable, which is never evaluated,
-`pass`, a number by itself, brackets around a statement, and `if` with a test that is the same whenever it is made.
+`pass`, a number by itself, brackets that the tree does not need, `if` with a test that is the same whenever it is made,
+and `try` that does nothing about what it catches.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import ast
 import re
 from collections.abc import Iterator
 from keyword import iskeyword
-from tokenize import NAME, NUMBER, OP, TokenInfo
+from operator import itemgetter
+from tokenize import NAME, NUMBER, OP
 from typing import NamedTuple
 
+from grader.similarity.plain_brackets import Expression, Place, has_grouping, with_plain_brackets
+from grader.similarity.whole_strings import Statement
 from grader.source.parse import parse
 
-Statement = list[TokenInfo]
-Place = tuple[int, int]  # line and column, as a token has it
 # fmt: off
 _COMPOUND = frozenset({
     "async", "case", "class", "def", "elif", "else", "except", "finally", "for", "if", "match", "try", "while", "with",
@@ -35,8 +37,26 @@ class Idle(NamedTuple):
 
 def without_idle(statements: list[Statement], source: str) -> list[Statement]:
     """Return the statements of a source without tokens that are idle; all tokens of what is no Python."""
-    idle = _idle_places(source) if any(map(_may_be_idle, statements)) else []
-    return _outside(statements, idle) if idle else statements
+    may_be_idle = any(map(_may_be_idle, statements))
+    if not (may_be_idle or any(map(has_grouping, statements))):
+        return statements
+    try:
+        idle, expressions = _places(parse(source).body, re.split("\r\n?|\n", source))  # lines as the tree counts them
+    except SyntaxError:
+        return statements
+    return list(_bracketed(_outside(statements, idle), expressions))
+
+
+def _bracketed(statements: list[Statement], expressions: list[Expression]) -> Iterator[Statement]:
+    """Yield the statements with no more brackets than their expressions need."""
+    waiting = expressions[::-1]
+    for statement in statements:
+        while waiting and waiting[-1].start < statement[0].start:
+            waiting.pop()
+        inside = []
+        while waiting and waiting[-1].start <= statement[-1].start:
+            inside.append(waiting.pop())
+        yield with_plain_brackets(statement, inside) if has_grouping(statement) else statement
 
 
 def _may_be_idle(statement: Statement) -> bool:
@@ -46,9 +66,11 @@ def _may_be_idle(statement: Statement) -> bool:
         names = (token.type == NAME and not iskeyword(token.string) for token in statement)
         return words[-1] != ":" or (words[0] in ("if", "elif") and not any(names))
     if len(words) == 1:
-        return statement[0].type in (NUMBER, OP) or words[0] in ("pass", "True", "False", "None")
-    if words[0] == "(" or ":" not in words:
-        return words[0] == "("
+        return statement[0].type in (NUMBER, OP) or words[0] in ("pass", "raise", "True", "False", "None")
+    if words[0] in ("(", "[") or words[-3:] == ["[", "0", "]"]:
+        return True
+    if ":" not in words:
+        return False
     before = words[: words.index(":")]
     return sum(map(before.count, "([{")) == sum(map(before.count, ")]}"))
 
@@ -69,13 +91,10 @@ def _outside(statements: list[Statement], idle: list[Idle]) -> list[Statement]:
     return list(filter(None, left))
 
 
-def _idle_places(source: str) -> list[Idle]:
-    try:
-        blocks = [(parse(source).body, False)]
-    except SyntaxError:
-        return []
-    lines = re.split("\r\n?|\n", source)  # as the tree counts them
-    found = []
+def _places(body: list[ast.stmt], lines: list[str]) -> tuple[list[Idle], list[Expression]]:
+    """Return what is idle, and the expressions of all statements, each in the order of the source."""
+    blocks = [(body, False)]
+    found, expressions = list[Idle](), list[Expression]()
     for block, is_local in blocks:  # grows while it is read
         is_empty = all(map(_says_nothing, block))
         for node in block:
@@ -83,10 +102,21 @@ def _idle_places(source: str) -> list[Idle]:
                 found.append(Idle(_start(node, lines), _end(node, lines)))
             else:
                 found += _idle_in(node, lines, is_local=is_local)
+            values = map(_only_wrapped, _expressions_of(node))
+            expressions += [Expression(_start(one, lines), _end(one, lines), one) for one in values]
             inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             inside |= is_local and not isinstance(node, ast.ClassDef)
             blocks += [(inner, inside) for name in _BLOCKS if (inner := getattr(node, name, None))]
-    return sorted(each for each in found if each.start < each.end)
+    return sorted(each for each in found if each.start < each.end), sorted(expressions, key=itemgetter(0, 1))
+
+
+def _expressions_of(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the expressions of a statement, but for those within its blocks, and what a class is made of."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.expr) and not (isinstance(node, ast.ClassDef) and part in node.bases):
+            yield part
+        elif isinstance(part, ast.arguments | ast.arg | ast.withitem):
+            yield from _expressions_of(part)
 
 
 def _says_nothing(node: ast.AST) -> bool:
@@ -104,15 +134,45 @@ def _idle_in(node: ast.AST, lines: list[str], *, is_local: bool) -> Iterator[Idl
         case ast.AnnAssign(target=target, annotation=annotation, value=ast.expr()) if is_local:
             yield Idle(_start(node, lines), _start(target, lines))
             yield Idle(_end(target, lines), _end(annotation, lines), "=")
+        case ast.Assign(targets=[ast.Tuple([target]) | ast.List([target]) as left], value=value):
+            if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == 1:
+                yield from _around(target, left, lines)
+                yield from _around(value.elts[0], value, lines)
+        case ast.Assign(value=value) | ast.AugAssign(value=value) | ast.Return(value=ast.expr() as value):
+            yield from _around(_only_wrapped(value), value, lines)
         case ast.Expr(value=ast.NamedExpr() | ast.Constant() as value):
-            yield Idle(_start(node, lines), _start(value, lines))
-            yield Idle(_end(value, lines), _end(node, lines))
+            yield from _around(value, node, lines)
         case ast.If(test=test, body=[first, *_]) if not (
             _names_something(test) or getattr(first, "decorator_list", [])
         ):
             yield Idle(_start(node, lines), _start(first, lines))
             if isinstance(test, ast.Constant) and test.value:
                 yield Idle(_end(node.body[-1], lines), _end(node, lines))
+        case ast.Try(body=[first, *_], handlers=handlers, orelse=[], finalbody=last) if (
+            all(map(_raises_again, handlers)) and all(map(_says_nothing, last))
+        ) and not getattr(first, "decorator_list", []):
+            yield Idle(_start(node, lines), _start(first, lines))
+            yield Idle(_end(node.body[-1], lines), _end(node, lines))
+
+
+def _around(inner: ast.expr, outer: ast.stmt | ast.expr, lines: list[str]) -> Iterator[Idle]:
+    """Yield what stands in *outer* before and behind the one thing in it."""
+    yield Idle(_start(outer, lines), _start(inner, lines))
+    yield Idle(_end(inner, lines), _end(outer, lines))
+
+
+def _only_wrapped(value: ast.expr) -> ast.expr:
+    """Return what a function without parameters gives at once, or the first of one: `(lambda: e)()`, `[e][0]`."""
+    match value:
+        case ast.Call(func=ast.Lambda(args=args, body=body), args=[], keywords=[]):
+            return value if [*ast.iter_child_nodes(args)] else body
+        case ast.Subscript(value=ast.Tuple([inner]) | ast.List([inner]), slice=ast.Constant(0)):
+            return value if isinstance(inner, ast.Starred) else inner
+    return value
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    return all(isinstance(part, ast.Raise) and part.exc is None for part in handler.body)
 
 
 def _names_something(test: ast.expr) -> bool:

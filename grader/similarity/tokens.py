@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import io
 import keyword
 import re
 import tokenize
@@ -18,7 +17,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from grader.similarity.idle_places import Statement, without_idle
+from grader.similarity.idle_places import without_idle
+from grader.similarity.whole_strings import Statement, read_with_whole_strings
 
 MAX_CHARACTERS = 250_000  # of one file, as many as are graded; the rest is ignored
 MAX_TOKENS = 1 << 16  # and what comes after so many: comments are none, and push nothing out
@@ -34,11 +34,6 @@ _ODD_SIGN = re.compile(r"[^\x00-\x7f\w]")
 _SIGNS = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
 _FSTRING = re.compile(r"(?i)r?[ft]r?['\"]")
 _BRACES = (ast.FormattedValue, getattr(ast, "Interpolation", ast.FormattedValue))  # of t-strings, from Python 3.14 on
-# from Python 3.12 on an f-string is many tokens
-_OPENS, _CLOSES = (
-    frozenset(kind for kind, name in tokenize.tok_name.items() if name.endswith(end))
-    for end in ("STRING_START", "STRING_END")
-)
 
 
 @dataclass
@@ -118,7 +113,7 @@ def _statements(source: str, tokens: TokenList) -> Iterator[Statement]:
     """Yield the tokens of each statement; line ends and semicolons separate them."""
     statement: Statement = []
     try:
-        for token in _with_whole_strings(source):
+        for token in read_with_whole_strings(source):
             if token.type == tokenize.COMMENT:
                 tokens.remark(token.string)
             elif token.type == tokenize.NEWLINE or token.string == ";":
@@ -134,22 +129,6 @@ def _statements(source: str, tokens: TokenList) -> Iterator[Statement]:
         tokens.unread.add(BROKEN)
     if statement:
         yield statement
-
-
-def _with_whole_strings(source: str) -> Iterator[tokenize.TokenInfo]:
-    """Yield the tokens of a source with each f-string as one, as Python 3.11 has it. Raises what `tokenize` does."""
-    opened: Statement = []
-    lines = source.split("\n")
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in _OPENS:
-            opened.append(token)
-        elif token.type in _CLOSES:
-            if (first := opened.pop()) and not opened:
-                own = lines[first.start[0] - 1 : token.end[0]]
-                text = "\n".join([*own[:-1], own[-1][: token.end[1]]])[first.start[1] :]
-                yield token._replace(type=tokenize.STRING, string=text, start=first.start)
-        elif not opened:
-            yield token
 
 
 def _is_fstring(token: tokenize.TokenInfo) -> bool:
@@ -196,7 +175,7 @@ def _read_statement(statement: Statement, prescribed: Collection[str], tokens: T
             tokens.add('""', line)
         elif kind == tokenize.NUMBER:
             tokens.add(_number(word), line)
-        else:
+        elif word != "," or after not in (")", "]", "}"):
             depth += _SIGNS.get(word, 0)
             tokens.add(word, line)
     tokens.add(";", statement[-1].start[0])

@@ -545,6 +545,12 @@ IDLE = {
     "texts": r"\1\2 = \3; ('a' 'b')",
     "if": r"\1if 1: \2 = \3",
     "not": r"\1if not 0:\n\1    \2 = \3",
+    "lambda": r"\1\2 = (lambda: \3)()",
+    "first of one": r"\1\2 = ((\3),)[0]",
+    "list of one": r"\1[\2] = [\3]",
+    "brackets of a value": r"\1\2 = ((\3))",
+    "try": r"\1try: \2 = \3\n\1finally: pass",
+    "try of several lines": r"\1try:\n\1    \2 = \3\n\1except (E):\n\1    raise",
     "else": r"\1if True: \2 = \3\n\1else: \2 = x",
 }
 
@@ -558,6 +564,24 @@ def test_what_does_nothing_leaves_no_print(to: str) -> None:
     assert padded != source and hashes_of("softmax", padded) == hashes_of("softmax", source)
     for part in ("text", "names"):
         assert printed("softmax", padded)[part] == printed("softmax", source)[part]
+
+
+@pytest.mark.parametrize("more, fewer", [
+    ("return (a, b)", "return a, b"), ("f(a, [b,],)", "f(a, [b])"),
+    ("x = ((a) * (b)) + (c.d)(f((e),),)", "x = a * b + c.d(f(e))"),
+    ("x = (\n  (a)\n  + b[(0, 1)]\n)", "x = a + b[0, 1]"), ("for (i, j) in (c): (d)", "for i, j in c: d"),
+    ("with (open(a)) as b, (c): assert (b), (d)", "with open(a) as b, c: assert b, d"),
+    ("if (a) and ((b) < (c)): return (yield)", "if a and b < c: return (yield)"),
+    ("@(a)\ndef f(b: (int) = (1)) -> (int): return (lambda: (b))()",
+     "@a\ndef f(b: int = 1) -> int: return (lambda: b)()"),
+    ("é = (f'{(a)}', (b,))", "é = f'{a}', (b,)"),
+])  # fmt: skip
+def test_brackets_that_the_tree_does_not_need_leave_no_print(more: str, fewer: str) -> None:
+    """Python's own writing has none; those that it needs are evidence, and each token keeps its line."""
+    assert read_tokens(more).words == read_tokens(fewer).words
+    assert read_tokens("x = (a + b) * c").words != read_tokens("x = a + b * c").words
+    assert "(" in read_tokens("x = " + "(a) + " * 9_000 + "b").words  # too deep to be written anew
+    assert read_tokens("x = (\n(a) +\n (b) * (c + (d))\n)").lines == [1, 1, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3]
 
 
 @pytest.mark.parametrize("source", [
