@@ -332,6 +332,22 @@ def test_a_cell_that_stops_does_not_lose_the_others():
     assert "Code cell 2 of the notebook: FileNotFoundError" in out and "Code cell 3 of the notebook: NameError" in out
 
 
+@pytest.mark.parametrize("cell", [
+    "def f(x, by=BY):\n    return x", "@around\ndef f(x): return x", "class Mine(Base):\n    pass", "f = Mine()",
+    "class Mine(Base):\n    pass\nf = Mine()",
+])  # fmt: skip
+def test_what_cannot_be_defined_says_why_when_it_is_called(cell):
+    """A default, a decorator or a base of a cell below is not there yet; what is defined above as well stays that."""
+    below = "BY = 1\ndef around(f): return f\nclass Base:\n    def __call__(self, x): return x"
+    below += "\nclass Mine(Base): pass" if cell == "f = Mine()" else ""
+    names, said = run(cell, below, wanted=("f",))
+
+    with pytest.raises(NameError, match=r"it could not be defined\. Code cell 1 of the notebook: NameError: "):
+        names["f" if "f" in names else "Mine"](3)
+    assert "Code cell 1 of the notebook: NameError: " in said
+    assert run("def f(x): return x", cell, below, wanted=("f",))[0]["f"](3) == 3
+
+
 def test_what_only_tries_the_functions_out_is_not_run():
     """Demonstrations, checks, comparisons with the library and endless training cost nothing and give nothing away."""
     names, out = run(

@@ -22,8 +22,17 @@ from typing import NamedTuple
 from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.lost_definitions import DEFINITION, in_texts
-from grader.intake.notebook.select_definitions import SURE, Cell, Unit, mark_given_anew, mark_taken, origin, read_cell
-from grader.source.scopes import Definition, Import
+from grader.intake.notebook.select_definitions import (
+    SURE,
+    Cell,
+    Unit,
+    defined_names,
+    mark_given_anew,
+    mark_taken,
+    origin,
+    read_cell,
+)
+from grader.source.scopes import Definition, Import, module_names
 from grader.submission import MAX_BYTES
 
 LEFT_OUT = "was left out: it is no Python"
@@ -34,15 +43,19 @@ from __future__ import annotations
 
 class _NotebookCell:
     def __init__(self, name):
-        self.name = name
+        self.name = self.why = name
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, trace):
         if isinstance(error, (Exception, SystemExit)):
-            print(f"{self.name} of the notebook: {kind.__name__}: {error}")
+            self.why = f"{self.name} of the notebook: {kind.__name__}: {error}"
+            print(self.why)
             return True
+
+    def __call__(self, *_, **__):
+        raise NameError(f"it could not be defined. {self.why}")
 """
 FUTURE = "from __future__ import annotations"
 FILE_GUARD = (  # in one line, so that all others stay where they are
@@ -93,6 +106,7 @@ def as_module(
     imports = _imports(cells)
     sure = _sure_names(units)
     defined = {node.name for unit in units for node in unit.statements if isinstance(node, Definition)}
+    _mark_stand_ins(units)
     written = [_write_cell(cell, sure) if not cell.error else _failing_stubs(cell, defined) for cell in cells]
     lines = [*((line, "") for line in PREAMBLE.split("\n")), *imports]
     stride = _stride([lines, *written])
@@ -167,6 +181,17 @@ def _leave_future(cell: Cell) -> None:
             unit.taken = False
 
 
+def _mark_stand_ins(units: Iterable[Unit]) -> None:
+    """Mark what is taken and defines one name to which nothing gives a value above: its guard may stand for it."""
+    above = set[str]()
+    for unit in units:
+        if unit.taken:
+            names = defined_names(unit)
+            if len(unit.statements) == len(names) == 1 and above.isdisjoint(names):
+                (unit.stands_for,) = names
+            above |= names.union(*(module_names(node).bound for node in unit.statements))
+
+
 def _says_nothing(unit: Unit) -> bool:
     """Return True for texts, which Colab makes of cells without code, and for imports and what stands for magics."""
     plain = (ast.Pass, ast.Import, ast.ImportFrom)
@@ -212,11 +237,13 @@ def _imports(cells: Sequence[Cell]) -> list[Line]:
 def _guard(cell: Cell, unit: Unit) -> list[Line]:
     """Return simple statements on the same lines, in a block that absorbs errors."""
     first, *rest = cell.lines[unit.first - 1 : unit.last]
-    return [(f"{_header(cell)} {first}", first), *((line, line) for line in rest)]
+    return [(f"{_header(cell, unit)} {first}", first), *((line, line) for line in rest)]
 
 
-def _header(cell: Cell) -> str:
-    return f"with {GUARD}({repr(cell.name.capitalize()) if cell.name else ''}):"
+def _header(cell: Cell, unit: Unit) -> str:
+    """Return the line before a guarded block; what it was to define is the guard, which says why, if that fails."""
+    stand_in = f" as {unit.stands_for}" if unit.stands_for else ""
+    return f"with {GUARD}({repr(cell.name.capitalize()) if cell.name else ''}){stand_in}:"
 
 
 def _write_cell(cell: Cell, sure: frozenset[str], *, with_imports: bool = False) -> list[Line]:
@@ -231,7 +258,7 @@ def _write_cell(cell: Cell, sure: frozenset[str], *, with_imports: bool = False)
             if unit.is_simple:
                 inner = _guard(cell, unit)
             elif (moved := _indent(own)) is not None:
-                header, inner = [(_header(cell), "")], [*zip(moved, own, strict=True)]
+                header, inner = [(_header(cell, unit), "")], [*zip(moved, own, strict=True)]
         lines += [BLANK] * (unit.first - 1 - len(header) - len(lines))
         lines += [*header, *inner]
     return lines

@@ -40,6 +40,7 @@ class Unit:
 
     `names_callables`: they only give names to what can be called. `passed_over`: the name, defined above, to which they
     give what may be another answer. `gives_anew`: imports of what may have a name of something taken above.
+    `stands_for`: the name that is to say why it was not defined, if that fails.
     """
 
     first: int
@@ -49,6 +50,7 @@ class Unit:
     names_callables: bool = False
     passed_over: str = ""
     gives_anew: bool = False
+    stands_for: str = ""
 
     @property
     def is_simple(self) -> bool:
