@@ -164,8 +164,8 @@ def _find_only_maker(function: str, source: str, changed: Iterable[ast.stmt]) ->
 
 
 def _tell(function: str, line: int, why: str) -> WrongLine:
-    where = f"ine {line} is where it goes wrong"
-    return WrongLine(function, line, 0, f"`{function}`: L{where}: {why}", f"`{function}`: l{where}.")
+    where = f"{line} is where it goes wrong"
+    return WrongLine(function, line, 0, f"`{function}`: Line {where}: {why}", f"`{function}`: line {where}.")
 
 
 def _alike(
