@@ -277,10 +277,11 @@ def generate(model, ids, max_new_tokens, max_len, pick):
 
 
 def test_no_line_is_blamed_for_a_variable_that_an_earlier_one_has_overwritten(launcher: Launcher) -> None:
-    """Where the text is cut for the model and kept so, the line that appends to it is right; the mistake has a name."""
+    """Where the text is cut for the model and kept so, that line is told, and not the one that appends to it."""
     result = judge_source(launcher, "generate", CUT)
 
-    assert not result.lines and [mistake.id for mistake in result.mistakes] == ["gn-text-cropped"]
+    assert ["ids = ids[:, -max_len:]" in line.says for line in result.lines] == [True]
+    assert [mistake.id for mistake in result.mistakes] == ["gn-text-cropped"]
 
 
 CENTRED = """import torch
