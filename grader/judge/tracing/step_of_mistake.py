@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from grader.judge.mistakes.changed_parts import Part, Span
@@ -176,17 +176,15 @@ class StepOfMistake:
         if is_of_helper and any(self.finder.matcher.equal(other) for other in passes if other < index):
             return self.finder.call_of(index)  # it was right for an earlier call
         is_filled = place.kind == AFTER and index == passes[-1]
-        if any(self.finder.line(other) != line for other in again) or (not is_filled and next(earlier, None)):
+        if any(self.finder.line(other) != line for other in again) or (not is_filled and [*earlier]):
             return None  # which of both is meant is not known, or an earlier pass through it was right
+        if is_filled and any(map(self._is_other_count, self._elsewhere(index))):
+            return None  # what a loop leaves out is no fault of the line in it
         before = [*self.finder.doubtful(index), *filter(self._is_off, self.finder.trace.ancestors(index))]
         doubtful = (self.steps[other].value for other in before if self.finder.line(other) != line)
         if not all(any(is_equal(value, each) for each in known) for value in doubtful):
             return None
-        if any(
-            self._is_changed_size(other)
-            for other in self.finder.trace.ancestors(index)
-            if self.finder.line(other) != line
-        ):
+        if any(map(self._is_changed_size, self._elsewhere(index))):
             return None
         return self._of_helper(index, passes) if is_of_helper else index
 
@@ -194,6 +192,15 @@ class StepOfMistake:
         """Return True if a step is one of the reference's but for a factor or a shift."""
         match = self.finder.matcher.match(index)
         return match is not None and any(word in match.relation for word in (" times", " plus"))
+
+    def _elsewhere(self, index: int) -> Iterator[int]:
+        """Yield the steps on other lines of which one was made."""
+        line = self.finder.line(index)
+        return (other for other in self.finder.trace.ancestors(index) if self.finder.line(other) != line)
+
+    def _is_other_count(self, index: int) -> bool:
+        """Return True for a whole number that the reference does not have."""
+        return type(self.steps[index].value) is int and not self.finder.matcher.equal(index)
 
     def _is_changed_size(self, index: int) -> bool:
         """Return True for a whole number with a name, which a changed expression of the mistake has, too."""
@@ -211,7 +218,7 @@ class StepOfMistake:
             for other in self.finder.trace.ancestors(index)
             if self.steps[other].place.kind == "Name" and self.steps[other].place.function == function
         )
-        if any(type(self.steps[other].value) is int and not self.finder.matcher.equal(other) for other in given):
+        if any(map(self._is_other_count, given)):
             return None  # a size that the reference does not have
         is_right_elsewhere = any(self.finder.matcher.equal(other) for other in passes)
         return self.finder.call_of(index) if is_right_elsewhere else index
