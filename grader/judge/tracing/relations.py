@@ -57,6 +57,8 @@ def _forms(a: Any, b: Any) -> Iterator[Test]:
     if len(longer) == 1 and a.size % b.size == 0:
         times = a.size // b.size
         yield f"it with every entry along axis {longer[0]} {times} times", lambda: _is_repeated(a, b, longer[0], times)
+    if a.ndim > b.ndim > 0 and a.shape[-b.ndim :] == b.shape:
+        yield f"it broadcast to shape {a.shape}", lambda: is_close(a, b)
     if a.ndim == b.ndim - 1:
         for axis in range(b.ndim):
             for place in range(b.shape[axis]):

@@ -43,11 +43,8 @@ class StepOfMistake:
         steps = self.mistaken.steps
         wrong = [index for index, step in enumerate(steps) if _tells(step.value) and not self._is_right(step.value)]
         whole = [index for index in wrong if steps[index].place.names]
-        changed = [
-            index
-            for index in (sorted(self.mistaken.ancestors(whole[0])) if whole else range(len(steps)))
-            if self._place(index).statement in self.changed
-        ]
+        before = range(len(steps)) if not whole else self._made_of(whole[0])
+        changed = [index for index in before if self._place(index).statement in self.changed]
         if not changed or (not whole and len({self._place(index).statement for index in changed}) > 1):
             return None
         if not wrong and {self._place(index).names for index in self._whole(changed)} == {(RETURN,)}:
@@ -62,6 +59,8 @@ class StepOfMistake:
             if hits := self._giving(value) or slices:
                 self.looked_for = steps[target].number
                 count = [len(self._passes(hits[0]))] if hits == slices else []  # is right, or there were no such slices
+                if sum(step.place.kind != "Name" and _is_exact(step.value, value) for step in steps) == 1:
+                    hits = self._without_copies(hits)
                 return self._certain(hits, [*self._inside(target, wrong), *count])
         return None
 
@@ -71,6 +70,12 @@ class StepOfMistake:
 
     def _place(self, index: int) -> Place:
         return self.mistaken.steps[index].place
+
+    def _made_of(self, index: int) -> list[int]:
+        """Return the steps of the mistaken version of which one was made, and those that only name one of these."""
+        made_of, steps = self.mistaken.ancestors(index), self.mistaken.steps
+        objects = {steps[other].made for other in made_of} - {0}
+        return [other for other in range(index + 1) if other in made_of or steps[other].made in objects]
 
     def _passes(self, index: int) -> Sequence[int]:
         return self.finder.trace.passes[self.steps[index].number]
@@ -111,7 +116,14 @@ class StepOfMistake:
         value = self.mistaken.steps[index].value
         if not _tells(value) or not any(right.name and is_equal(right.value, value) for right in self.finder.right):
             return False
-        return _count_named(self.steps, value) < _count_named(self.mistaken.steps, value)
+        later = self.mistaken.steps[index + 1 :]
+        is_used = any(
+            step.place.kind == "Name"
+            and step.place.name not in self._place(index).names
+            and is_equal(step.value, value)
+            for step in later
+        )  # else it may as well be made wrongly
+        return is_used and _count_named(self.steps, value) < _count_named(self.mistaken.steps, value)
 
     def _inside(self, target: int, wrong: Sequence[int]) -> list[Any]:
         """Return what changed expressions have in them that is wrong, up to a step."""
@@ -162,6 +174,10 @@ class StepOfMistake:
             )
         ]
 
+    def _without_copies(self, hits: Sequence[int]) -> list[int]:
+        """Return the first of some steps of one value, and those that were not made of it."""
+        return [each for each in hits if each == hits[0] or hits[0] not in self.finder.trace.ancestors(each)]
+
     def _certain(self, hits: Sequence[int], known: Sequence[Any]) -> int | None:
         """Return the first of some steps if what goes before it is right, or is of the mistake as well."""
         index, line = hits[0], self.finder.line(hits[0])
@@ -189,9 +205,13 @@ class StepOfMistake:
         return self._of_helper(index, passes) if is_of_helper else index
 
     def _is_off(self, index: int) -> bool:
-        """Return True if a step is one of the reference's but for a factor or a shift."""
-        match = self.finder.matcher.match(index)
-        return match is not None and any(word in match.relation for word in (" times", " plus"))
+        """Return True if a step is one of the reference's but for a factor or a shift, and its statement is as well."""
+        match, place = self.finder.matcher.match(index), self.steps[index].place
+        if match is None or not any(word in match.relation for word in (" times", " plus")):
+            return False
+        whole = (other for other, step in enumerate(self.steps) if step.place.parent < 0 and other >= index)
+        ends = (other for other in whole if self.steps[other].place.statement == place.statement)
+        return (end := next(ends, None)) is None or not self.finder.matcher.equal(end)
 
     def _elsewhere(self, index: int) -> Iterator[int]:
         """Yield the steps on other lines of which one was made."""
@@ -249,10 +269,11 @@ def _is_reshaped(value: Any, other: Any) -> bool:
 
 
 def _is_exact(value: Any, other: Any) -> bool:
-    if not is_array(value):
-        return bool(abs(value - other) <= EXACT * abs(other))
+    """Return True for the same numbers in the same order, but for rounding, in any shape."""
+    if not is_array(value) or not is_array(other):
+        return type(value) is type(other) is float and abs(value - other) <= EXACT * abs(other)
     one, two = to_numpy(value), to_numpy(other)
-    return one.dtype.kind != "f" or is_close(one.reshape(two.shape), two, EXACT, 0.0)
+    return one.size == two.size and is_close(one.reshape(two.shape), two, EXACT, 0.0)
 
 
 def _is_slice(value: Any, part: Any) -> bool:
