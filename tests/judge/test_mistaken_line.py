@@ -142,7 +142,10 @@ def rms_norm(x, weight, eps=1e-5):
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * weight
 """
 DEVIATION = "std = x.var(-1, keepdim=True, unbiased=False).sqrt()"
-CANCELLED = "var = (x * x).mean(-1, keepdim=True) - mean * mean\n    var = var.clamp(min=0)"
+CANCELLED = (
+    "mean = x.mean(-1, keepdim=True)\n    square = (x * x).mean(-1, keepdim=True)\n"
+    "    var = square - mean * mean\n    var = var.clamp(min=0)"
+)
 PADDING = """import torch
 
 
@@ -217,7 +220,7 @@ def get_batch(data, starts, block_size):
         # that small number makes the difference, and without it the line before gives nearly the same
         ("layer_norm", LAYER_NORM.format(spread=DEVIATION, size="(std + eps)"), "layer_norm", 7),
         # what follows leaves it as it is
-        ("layer_norm", LAYER_NORM.format(spread=CANCELLED, size="(var + eps) ** 0.5"), "layer_norm", 6),
+        ("layer_norm", LAYER_NORM.format(spread=CANCELLED, size="(var + eps) ** 0.5"), "layer_norm", 8),
         # what it was made of is the reference's, broadcast
         ("padding_mask", PADDING, "padding_mask", 6),
         # what is due could be returned as well
