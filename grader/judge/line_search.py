@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -20,6 +20,7 @@ from grader.judge.tracing.gradient_line import find_gradient_lines
 from grader.judge.tracing.mistaken_line import NamedMistakes, find_mistaken_line
 from grader.judge.tracing.shapes import TracedCall, trace_shapes
 from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, find_wrong_line
+from grader.judge.transcript.transcript import Exchange
 from grader.judge.verdict import feedback
 from grader.judge.verdict.messages import make_check_result
 from grader.model import CheckResult, Lesson, Submission, WrongLine
@@ -30,6 +31,31 @@ def check_submission(checks: LessonChecks, submission: Submission, loaded: Loade
     """Run the checks and settle what each earns."""
     outcomes = run_checks(checks, submission, loaded)
     return feedback.settle_points([make_check_result(outcome, checks.lesson, submission) for outcome in outcomes])
+
+
+Watched = tuple[str, WatchedModule, WatchedReference, Sequence[Sequence[Exchange]]]
+
+
+def _find_line(
+    watched: Watched,
+    named: NamedMistakes | None,
+    lesson: Lesson,
+    source: str,
+    passed: Collection[str],
+    by_words: bool,
+) -> WrongLine | None:
+    """Return the line of a function where right ends: that of its only named mistake before one that is found without.
+
+    Another of the reference's values on a line says more than what a mistake gives there.
+    """
+    line, is_exchanged = find_wrong_line(*watched, source, passed) or (None, False)
+    if named is None or (line and (len(named.ids) > 1 or is_exchanged)):
+        return line
+    with suppress(LearnerError):  # what was found without it counts
+        by_name = find_mistaken_line(*watched, named.make_versions(lesson.kinds), source, passed, by_words)
+        if by_name and not (line and line.line == by_name.line):
+            return by_name
+    return line
 
 
 class LineSearch:
@@ -86,7 +112,8 @@ class LineSearch:
         ends = {result.id: (result.function, result.outcome) for result in results}
         told = [check for check in checks.checks if not check.is_run]
         passed = {each.function for each in results} - {each.function for each in results if not each.passed}
-        found: list[WrongLine | None] = []
+        found: list[WrongLine] = []
+        located = set[str]()  # mistakes whose line is found, maybe in another function that this one calls
         with suppress(LearnerError, WorkerError, SyntaxError, RecursionError):
             if (subject := loaded.load_watched()) is None:
                 return []
@@ -97,19 +124,15 @@ class LineSearch:
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
                 asked = [checks.transcript(check).submission for check in failed]
                 watched = (function, module, reference, asked)
-                line, is_exchanged = find_wrong_line(*watched, submission.source, passed) or (None, False)
-                found.append(line)
-                if named and (line is None or (len(named.ids) == 1 and not is_exchanged)):
-                    by_name = None
-                    with suppress(LearnerError):  # what was found without it counts
-                        versions = named.make_versions(lesson.kinds)
-                        by_name = find_mistaken_line(*watched, versions, submission.source, passed)
-                    if by_name and not (line and line.line == by_name.line):  # that says more of why it is wrong
-                        found[-1] = by_name
+                by_words = named is not None and not located.issuperset(named.ids)
+                line = _find_line(watched, named, lesson, submission.source, passed, by_words)
+                if line and line.line not in {each.line for each in found}:  # of what this one calls
+                    found.append(line)
+                located |= {*named.ids} if named and line else set()
             anew = partial(self._check_anew, checks, submission)  # as above, by who has seen no hidden input
             found += find_gradient_lines(submission.source, results, [*functions], anew)
         loaded.drop_output()
-        return [line for line in found if line is not None]
+        return found
 
     def fixed_checks(self, lesson: Lesson) -> LessonChecks:
         """Return the checks of a lesson on the seed of probes."""

@@ -288,6 +288,13 @@ def test_a_statement_that_gives_nothing_is_found_by_its_words(
     assert f"Line {line} is where it goes wrong: `{statement}` is what the named mistake does." in found.says
 
 
+def test_where_a_statement_is_missing_is_what_comes_next(launcher: Launcher) -> None:
+    """A line is told once, also where another function of the lesson goes wrong by what it calls."""
+    (found,) = judge_source(launcher, "training", TRAINING.format(clear="pass", cut="pass")).lines
+    assert found.function == "train_step"
+    assert "Line 11 is where something is missing: the reference does something before `loss.b" in found.says
+
+
 @pytest.mark.parametrize(
     ("lesson", "source"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -27,6 +28,14 @@ def find_changed_statements(wrong: str, parts: Sequence[Part]) -> list[ast.stmt]
     """Return the statements of a changed source that are in one line of their own and have a changed part in them."""
     simple = (node for node in ast.walk(ast.parse(wrong)) if isinstance(node, ast.stmt) and not hasattr(node, "body"))
     return [node for node in simple if any(_covers(node, part.node) for part in parts)]
+
+
+def find_following(wrong: str, parts: Sequence[Part]) -> list[ast.stmt]:
+    """Return what comes next where a changed source has `pass` in the place of a statement."""
+    spans = {part.span for part in parts if isinstance(part.node, ast.Pass)}
+    bodies = (getattr(node, "body", None) for node in ast.walk(ast.parse(wrong)))
+    pairs = (pair for body in bodies if isinstance(body, list) for pair in itertools.pairwise(body))
+    return [after for each, after in pairs if isinstance(each, ast.Pass) and Part(each, False).span in spans]
 
 
 def constructor_of(node: ast.ClassDef) -> list[ast.stmt]:

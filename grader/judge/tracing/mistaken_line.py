@@ -19,6 +19,7 @@ from grader.judge.mistakes.changed_parts import (
     constructor_of,
     find_changed_parts,
     find_changed_statements,
+    find_following,
 )
 from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.tracing.line_words import describe
@@ -45,11 +46,17 @@ MAX_WAYS = 12  # of making the mistakes that are named
 
 @dataclass(frozen=True)
 class MistakenVersion:
-    """The reference with a mistake in it, watched, and where it was changed."""
+    """The reference with a mistake in it, watched, and where it was changed.
+
+    Attributes:
+        statements: Those that have changed parts in them.
+        following: Those before which it lacks one.
+    """
 
     module: WatchedModule
     parts: Sequence[Part]
     statements: Sequence[ast.stmt]
+    following: Sequence[ast.stmt]
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class NamedMistakes:
             text = source.write(changes)
             module = watch_source(text, source.path, kinds, source.names)
             parts = find_changed_parts(right, text)
-            yield MistakenVersion(module, parts, find_changed_statements(text, parts))
+            yield MistakenVersion(module, parts, find_changed_statements(text, parts), find_following(text, parts))
 
 
 def find_mistaken_line(
@@ -78,6 +85,7 @@ def find_mistaken_line(
     versions: Iterable[MistakenVersion],
     source: str,
     passed: Collection[str] = (),
+    by_words: bool = True,
 ) -> WrongLine | None:
     """Return the line on which a submission makes a mistake; None where that is not certain.
 
@@ -86,21 +94,24 @@ def find_mistaken_line(
         versions: Ways of making the mistake; what is found by one counts if its answer is the submission's.
         source: That of the submission.
         passed: Functions of the lesson that passed all checks: no line of theirs is blamed, or of what they call.
+        by_words: Where no value tells it, look for the words of the mistake.
 
     Raises:
         LearnerError: The submission does not answer.
     """
     right_elsewhere = with_helpers(source, passed)
-    changed, until = list[ast.stmt](), time.monotonic() + MAX_SECONDS
+    changed, following = list[ast.stmt](), list[ast.stmt]()
+    until = time.monotonic() + MAX_SECONDS
     for version in versions:
         if time.monotonic() > until:
             break
         changed += version.statements
+        following += version.following
         for finder, index in _steps_of_mistake(module, reference, asked, version):
             if finder.trace.steps[index].place.function not in right_elsewhere:
                 found = WrongStep(index, None, None, finder.last_right(index), is_named=True)
                 return describe(function, found, finder.trace, source, finder.right)
-    return _find_same_statement(function, source, changed) or _find_only_maker(function, source, changed)
+    return _find_by_words(function, source, changed, following) if by_words else None
 
 
 def _steps_of_mistake(
@@ -128,24 +139,34 @@ def _steps_of_mistake(
                 first = min(first, search.looked_for)
 
 
-def _find_same_statement(function: str, source: str, changed: Iterable[ast.stmt]) -> WrongLine | None:
-    """Return the statement of a function, or of a class, that is word for word what a mistake has there.
+def _find_by_words(
+    function: str, source: str, changed: Sequence[ast.stmt], following: Sequence[ast.stmt]
+) -> WrongLine | None:
+    if same := _only_statement(function, source, changed):
+        return _tell(function, same, f"`{ast.unparse(same)}` is what the named mistake does.")
+    if maker := _only_maker(function, source, changed):
+        return maker
+    after = _only_statement(function, source, following)
+    why = f"the reference does something before `{ast.unparse(after)}`." if after else ""
+    return _tell(function, after, why, "where something is missing") if after else None
 
-    What it does is not seen; so it counts only where it is the only one, and depends on no test.
+
+def _only_statement(function: str, source: str, wanted: Iterable[ast.stmt]) -> ast.stmt | None:
+    """Return the statement of a function, or of a class, that alone is word for word one of these.
+
+    What it does is not seen; so it counts only where it depends on no test.
     """
-    wanted = {ast.dump(each) for each in changed if not isinstance(each, ast.Pass | ast.Return)}
+    words = {ast.dump(each) for each in wanted if not isinstance(each, ast.Pass | ast.Return)}
     owners = [node for node in parse(source).body if getattr(node, "name", "") == function]
     tests = [node for owner in owners for node in ast.walk(owner) if isinstance(node, ast.If)]
     found, under_test = (
-        [node for each in some for node in ast.walk(each) if isinstance(node, ast.stmt) and ast.dump(node) in wanted]
+        [node for each in some for node in ast.walk(each) if isinstance(node, ast.stmt) and ast.dump(node) in words]
         for some in (owners, tests)
     )
-    if len(found) != 1 or under_test:
-        return None
-    return _tell(function, found[0].lineno, f"`{ast.unparse(found[0])}` is what the named mistake does.")
+    return found[0] if len(found) == 1 and not under_test else None
 
 
-def _find_only_maker(function: str, source: str, changed: Iterable[ast.stmt]) -> WrongLine | None:
+def _only_maker(function: str, source: str, changed: Iterable[ast.stmt]) -> WrongLine | None:
     """Return the statement of a class's constructor that alone makes the attribute which a mistake makes wrong.
 
     It counts where it takes no variable that another statement of the constructor made.
@@ -159,13 +180,13 @@ def _find_only_maker(function: str, source: str, changed: Iterable[ast.stmt]) ->
         made = {node.id for _, node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         makers = [each for each in using if name in attributes_of(each)]
         if len(using) == len(makers) == 1 and not made & {getattr(node, "id", "") for node in ast.walk(makers[0])}:
-            return _tell(function, makers[0].lineno, f"the named mistake is made where `self.{name}` is made.")
+            return _tell(function, makers[0], f"the named mistake is made where `self.{name}` is made.")
     return None
 
 
-def _tell(function: str, line: int, why: str) -> WrongLine:
-    where = f"{line} is where it goes wrong"
-    return WrongLine(function, line, 0, f"`{function}`: Line {where}: {why}", f"`{function}`: line {where}.")
+def _tell(function: str, node: ast.stmt, why: str, what: str = "where it goes wrong") -> WrongLine:
+    where = f"{node.lineno} is {what}"
+    return WrongLine(function, node.lineno, 0, f"`{function}`: Line {where}: {why}", f"`{function}`: line {where}.")
 
 
 def _alike(
