@@ -291,7 +291,8 @@ def _counterexamples(examples: Sequence[Counterexample], layout: Layout, most: i
 
 def _cut_off(line: Text, columns: int) -> Text:
     """Return a line with three dots at its end, for what follows it."""
-    kept = line[: columns - len(" ...")]
+    kept = line.copy()
+    kept.truncate(columns - len(" ..."))
     kept.rstrip()
     return kept.append(" ...", QUIET)
 
