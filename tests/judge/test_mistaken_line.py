@@ -288,6 +288,13 @@ def test_a_statement_that_gives_nothing_is_found_by_its_words(
     assert f"Line {line} is where it goes wrong: `{statement}` is what the named mistake does." in found.says
 
 
+def test_where_all_runs_in_another_file_no_line_is_told(launcher: Launcher) -> None:
+    """No line of the judged file is to blame then, and the search for it says nothing."""
+    result = judge_source(launcher, "adamw", "from own import adamw_step\n", siblings={"own": ("own.py", ADAMW)})
+    assert [each.id for each in result.mistakes] == ["aw-corrected-kept"]
+    assert not result.lines and not any("fault" in note for note in result.notes)
+
+
 def test_where_a_statement_is_missing_is_what_comes_next(launcher: Launcher) -> None:
     """A line is told once, also where another function of the lesson goes wrong by what it calls."""
     (found,) = judge_source(launcher, "training", TRAINING.format(clear="pass", cut="pass")).lines

@@ -20,14 +20,18 @@ class Part(NamedTuple):
     @property
     def span(self) -> Span:
         """First line and column, last line and column; columns are in bytes."""
-        node = self.node
-        return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0
+        return _span_of(self.node)
+
+
+def covers(outer: Span, inner: Span) -> bool:
+    """Return True if one part of a source holds all of another."""
+    return outer[:2] <= inner[:2] and outer[2:] >= inner[2:]
 
 
 def find_changed_statements(wrong: str, parts: Sequence[Part]) -> list[ast.stmt]:
     """Return the statements of a changed source that are in one line of their own and have a changed part in them."""
     simple = (node for node in ast.walk(ast.parse(wrong)) if isinstance(node, ast.stmt) and not hasattr(node, "body"))
-    return [node for node in simple if any(_covers(node, part.node) for part in parts)]
+    return [node for node in simple if any(covers(_span_of(node), part.span) for part in parts)]
 
 
 def find_following(wrong: str, parts: Sequence[Part]) -> list[ast.stmt]:
@@ -35,12 +39,13 @@ def find_following(wrong: str, parts: Sequence[Part]) -> list[ast.stmt]:
     spans = {part.span for part in parts if isinstance(part.node, ast.Pass)}
     bodies = (getattr(node, "body", None) for node in ast.walk(ast.parse(wrong)))
     pairs = (pair for body in bodies if isinstance(body, list) for pair in itertools.pairwise(body))
-    return [after for each, after in pairs if isinstance(each, ast.Pass) and Part(each, False).span in spans]
+    return [after for each, after in pairs if isinstance(each, ast.Pass) and _span_of(each) in spans]
 
 
 def constructor_of(node: ast.ClassDef) -> list[ast.stmt]:
     """Return the statements of a class's constructor."""
-    return next((each.body for each in node.body if getattr(each, "name", "") == "__init__"), [])  # type: ignore
+    functions = (each for each in node.body if isinstance(each, ast.FunctionDef))
+    return next((each.body for each in functions if each.name == "__init__"), [])
 
 
 def attributes_of(statement: ast.stmt) -> set[str]:
@@ -49,14 +54,13 @@ def attributes_of(statement: ast.stmt) -> set[str]:
     return {each.attr for each in found if isinstance(each.ctx, ast.Store) and ast.unparse(each.value) == "self"}
 
 
-def _covers(outer: ast.stmt, inner: ast.stmt | ast.expr) -> bool:
-    one, two = Part(outer, False).span, Part(inner, False).span
-    return one[:2] <= two[:2] and one[2:] >= two[2:]
-
-
 def find_changed_parts(right: str, wrong: str) -> list[Part]:
     """Return where *wrong* has something else than *right*."""
     return [Part(new, _is_alike(old, new)) for old, new in _differing(ast.parse(right), ast.parse(wrong))]
+
+
+def _span_of(node: ast.stmt | ast.expr) -> Span:
+    return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0
 
 
 def _is_alike(old: ast.AST | None, new: ast.AST) -> bool:

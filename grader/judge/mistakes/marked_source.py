@@ -69,7 +69,8 @@ class MarkedSource:
         self.steps = {name: self._text(step) for name, step in self._steps.items()}
         taken = {f"take_{name}": name for name in self.parameters}
         self.steps |= {**dict.fromkeys(after, "value"), **taken}
-        self.written = self.own_steps | taken.keys()
+        has_body = any(_body_of(node, target) for node in tree.body)
+        self.written = self.own_steps | (taken.keys() if has_body else set())
 
     def build(self, changes: Mapping[str, str]) -> Any:
         """Return the function or class with these expressions in the place of the steps of these names."""
@@ -203,15 +204,22 @@ def find_steps(source: str, tree: ast.Module) -> Iterator[Step]:
 def _take(taken: Mapping[str, str], part: str, target: str) -> str:
     """Return a function, or a class with a `forward`, that begins with other values for its arguments."""
     (node,) = ast.parse(part).body
-    if getattr(node, "name", "") != target:
+    body = _body_of(node, target)
+    if not body:
         return part
-    functions = [node, *(node.body if isinstance(node, ast.ClassDef) else ())]
-    (called,) = (each for each in functions if isinstance(each, ast.FunctionDef) and each.name in (target, "forward"))
-    first = next((each for each in called.body if not _is_text(each)), called.body[-1])
+    first = next((each for each in body if not _is_text(each)), body[-1])
+    line = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", ()))])
     lines = part.split("\n")
     values = ", ".join(f"({text})" for text in taken.values())
-    lines.insert(first.lineno - 1, f"{' ' * first.col_offset}{', '.join(taken)} = {values}")
+    lines.insert(line - 1, f"{' ' * first.col_offset}{', '.join(taken)} = {values}")
     return "\n".join(lines)
+
+
+def _body_of(node: ast.stmt, target: str) -> list[ast.stmt]:
+    """Return the statements of a function of that name, or of such a class's `forward`; none of anything else."""
+    if isinstance(node, ast.ClassDef) and node.name == target:
+        return [statement for each in node.body for statement in _body_of(each, "forward")]
+    return node.body if isinstance(node, ast.FunctionDef) and node.name == target else []
 
 
 def _is_text(node: ast.stmt) -> bool:

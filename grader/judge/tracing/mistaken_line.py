@@ -104,7 +104,7 @@ def find_mistaken_line(
     until = time.monotonic() + MAX_SECONDS
     for version in versions:
         if time.monotonic() > until:
-            break
+            return None  # by chance: what is left could have said more
         changed += version.statements
         following += version.following
         for finder, index in _steps_of_mistake(module, reference, asked, version):
@@ -122,7 +122,7 @@ def _steps_of_mistake(
 ) -> Iterator[tuple[LineFinder, int]]:
     """Yield the steps that have what a mistaken version has, each with its call.
 
-    Where it is uncertain in one call which step is to blame, none counts in another that has what comes later.
+    Where it is uncertain in one call which step is to blame, none counts in the next ones that has what comes later.
     """
     first = len(version.module.places)
     for exchanges in sorted(asked, key=has_single)[:MAX_CHECKS]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from grader.judge.mistakes.changed_parts import Part, Span
+from grader.judge.mistakes.changed_parts import Part, covers
 from grader.judge.tracing.matching import is_equal
 from grader.judge.tracing.relations import is_close
 from grader.judge.tracing.replacements import slices_along
@@ -40,6 +40,8 @@ class StepOfMistake:
 
     def find(self) -> int | None:
         """Return the step of the submission that gives what the mistake gives; None if that is not certain."""
+        if not self.steps:  # all of it runs in another file
+            return None
         steps = self.mistaken.steps
         wrong = [index for index, step in enumerate(steps) if _tells(step.value) and not self._is_right(step.value)]
         whole = [index for index in wrong if steps[index].place.names]
@@ -53,7 +55,12 @@ class StepOfMistake:
             kept = self._kept_of_step(changed[-1])
             if len(kept) == 1 or not whole or not self._takes_another(changed[-1]):
                 return kept[0] if len(kept) == 1 else None
-        for target in (*self._changed_part(wrong, whole[0]), *whole):
+        return self._first_given((*self._changed_part(wrong, whole[0]), *whole), wrong)
+
+    def _first_given(self, targets: Sequence[int], wrong: Sequence[int]) -> int | None:
+        """Return the step that gives the first of what the mistaken version has there that is given at all."""
+        steps = self.mistaken.steps
+        for target in targets:
             value = steps[target].value
             slices = self._giving_slices(value)
             if hits := self._giving(value) or slices:
@@ -66,7 +73,7 @@ class StepOfMistake:
 
     def _is_changed(self, place: Place) -> bool:
         """Return True for an expression that has a changed part in it, or is in one."""
-        return any(_covers(part.span, place.span) or _covers(place.span, part.span) for part in self.parts)
+        return any(covers(part.span, place.span) or covers(place.span, part.span) for part in self.parts)
 
     def _place(self, index: int) -> Place:
         return self.mistaken.steps[index].place
@@ -93,7 +100,7 @@ class StepOfMistake:
         due = self.finder.expected
         entries = [*due.values()] if isinstance(due, dict) else due if isinstance(due, list | tuple) else [due]
         at_hand = [*latest.values(), *inside]
-        is_due = all(any(is_equal(each, value) for value in at_hand) for each in entries)
+        is_due = entries and all(any(is_equal(each, value) for value in at_hand) for each in entries)
         return len(self.steps) - 1 if is_due and last.names == (RETURN,) else None
 
     def _kept_of_step(self, index: int) -> list[int]:
@@ -128,7 +135,7 @@ class StepOfMistake:
     def _inside(self, target: int, wrong: Sequence[int]) -> list[Any]:
         """Return what changed expressions have in them that is wrong, up to a step."""
         spans = [(self.mistaken.steps[each].value, self._place(each).span) for each in wrong if each <= target]
-        return [value for value, span in spans if any(_covers(part.span, span) for part in self.parts)]
+        return [value for value, span in spans if any(covers(part.span, span) for part in self.parts)]
 
     def _changed_part(self, wrong: Sequence[int], whole: int) -> list[int]:
         """Return the step of a changed part that alone is wrong in its statement: with it all that follows is right."""
@@ -279,9 +286,5 @@ def _is_exact(value: Any, other: Any) -> bool:
 def _is_slice(value: Any, part: Any) -> bool:
     """Return True for a slice of an array, or a number for that of one axis."""
     if is_number(value) and type(value) is not bool:
-        return math.prod(part.shape) == 1 and bool(abs(float(part) - value) <= EXACT * abs(value))
+        return math.prod(part.shape) == 1 and bool(abs(part.item() - value) <= EXACT * abs(value))
     return is_array(value) and is_equal(value, part)
-
-
-def _covers(span: Span, part: Span) -> bool:
-    return span[:2] <= part[:2] and span[2:] >= part[2:]
