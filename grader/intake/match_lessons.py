@@ -357,9 +357,14 @@ def _is_old_state(path: str, stems: Set[str]) -> bool:
 
 
 def has_name_of(path: str, names: Set[str]) -> bool:
-    """Return whether a file of any kind is called as one of these lessons is, or as a copy: softmax(1).py.gz."""
+    """Return whether a file of any kind is called as one of these lessons is, or as a copy."""
+    return not names.isdisjoint(names_of(path))
+
+
+def names_of(path: str) -> set[str]:
+    """Return what a file is called as lessons are named, and of what it may be a copy: softmax(1).py.gz is softmax."""
     bare = PurePosixPath(path).name.partition(".")[0].strip().lower()
-    return not names.isdisjoint(_stem(one) for one in (bare, _COPY.sub("", bare)))
+    return {_stem(one) for one in (bare, _COPY.sub("", bare))}
 
 
 def _common_folder(paths: Mapping[str, str], tracks: set[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from grader.intake.answers.last_bindings import last_bindings, seen_by
-from grader.intake.match_lessons import LessonMatcher, Match, defined_names, has_name_of, is_aside, paths_of
+from grader.intake.match_lessons import LessonMatcher, Match, defined_names, is_aside, names_of, paths_of
 from grader.model import Course, Lesson, Submission
 from grader.submission import (
     OF_PACKAGE,
@@ -78,8 +79,10 @@ class OtherAttempts:
         count = len(self.lent)
         place = self.folders.index(match.folder)
         newer, older = self.folders[:place], self.folders[place + 1 :]
-        for path, _ in () if self.best else submission.siblings.values():
-            self._replace(path, match.folder, newer, submission)
+        siblings = {} if self.best else dict(submission.siblings.values())
+        using = Counter(word for text in (submission.source, *siblings.values()) for word in _words_of(text))
+        for target, text in siblings.items():
+            self._replace(target, match.folder, newer, text, using)
         for name in sorted(_lacking(submission) & self._names - {*self.course.packages}):
             self._add(name, match, [*older, *newer] if self.best else [*newer, *older])
         return len(self.lent) > count
@@ -92,10 +95,11 @@ class OtherAttempts:
                 self._write(Path(target), path, "", "")
                 del self.lent[target]
 
-    def _replace(self, target: str, own: str, newer: Iterable[str], submission: Submission) -> None:
+    def _replace(self, target: str, own: str, newer: Iterable[str], text: str, using: Counter[str]) -> None:
         """Write the newest file of the same name over one that is imported, if it can be read and has all of this.
 
-        Where both give a submission the same, it has the one of its own attempt.
+        Where both give a submission the same, it has the one of its own attempt. *text* is what it has of the file, and
+        *using* in how many of its texts each word is.
         """
         path = Path(target).relative_to(self.root).as_posix()
         if target in self.lent or path in self.judged or path not in self.texts:
@@ -105,7 +109,7 @@ class OtherAttempts:
             if not (found := self._namesake(path, own, folder)):
                 continue
             why = self._why_elsewhere(path, own, found, folder)
-            if not self._differ(path, found, submission):
+            if not self._differ(path, found, text, using):
                 if why:
                     continue
                 break
@@ -119,8 +123,8 @@ class OtherAttempts:
     def _namesake(self, path: str, own: str, folder: str) -> str:
         """Return the file of an attempt that may be meant for *path*: of its name and place, if need be of a copy's."""
         name, place = _name_of(path), path.removeprefix(own)
-        names = {name.lower().replace("-", "_").replace(" ", "_")}
-        found = [each for each in self._paths[folder] if has_name_of(each, names) and not self._is_empty(each)]
+        alike = self._called[folder].get(name.lower().replace("-", "_").replace(" ", "_"), ())
+        found = [each for each in alike if not self._is_empty(each)]
         if path.endswith(OF_PACKAGE):
             found = [each for each in found if each.removeprefix(folder) == place]
 
@@ -143,12 +147,13 @@ class OtherAttempts:
             return f"{place} is of a package" if place == there else f"it is {there}, not {place}"
         return "it lies among tests or old files" if place != there and is_aside(there) else ""
 
-    def _differ(self, path: str, newer: str, submission: Submission) -> bool:
-        """Return whether two files differ in what a submission has of them."""
+    def _differ(self, path: str, newer: str, text: str, using: Counter[str]) -> bool:
+        """Return whether two files differ in what the other texts of a submission have of them."""
         first, second = self.texts[path], self.texts[newer]
-        others = (text for file, text in submission.siblings.values() if file != str(self.root / path))
-        words = {word for text in (submission.source, *others) for word in _WORD.findall(text)}
-        return first != second and seen_by(first, words) != seen_by(second, words)
+        if first == second:
+            return False
+        words = using.keys() - {word for word in _words_of(text) if using[word] == 1}
+        return seen_by(first, words) != seen_by(second, words)
 
     def _why_not_used(self, path: str, newer: str) -> str:
         """Return why what is in a newer file cannot stand in for that of *path*; empty if it can."""
@@ -203,6 +208,16 @@ class OtherAttempts:
         return {folder: paths_of(folder, self.contents, [*filter(None, self.folders)]) for folder in self.folders}
 
     @cached_property
+    def _called(self) -> dict[str, dict[str, list[str]]]:
+        """The paths of each attempt by what they are called, and by what they may be a copy of."""
+        found: dict[str, dict[str, list[str]]] = {folder: {} for folder in self.folders}
+        for folder, paths in self._paths.items():
+            for path in paths:
+                for name in names_of(path):
+                    found[folder].setdefault(name, []).append(path)
+        return found
+
+    @cached_property
     def _names(self) -> frozenset[str]:
         """The names of all modules and packages."""
         return frozenset(name for path in self.contents for name in (_name_of(path), *path.split("/")[:-1]))
@@ -232,6 +247,10 @@ def _lacking(submission: Submission) -> set[str]:
     names = {module.partition(".")[0] for text in texts for module in imported_modules(text)}
     beside = {name for text in texts for name in imported_beside(text)}
     return (names | beside) - RESERVED - submission.siblings.keys()
+
+
+def _words_of(text: str) -> set[str]:
+    return set(_WORD.findall(text))
 
 
 @lru_cache(4096)  # each name that is looked for asks for that of each file
