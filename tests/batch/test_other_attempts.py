@@ -13,6 +13,7 @@ from grader.intake.match_lessons import match_attempts
 from grader.model import Submission
 
 A, B = "def f(x):\n    return 1\n", "def f(x):\n    return 2\n"
+BROKEN = "def f(x): return (\n"
 ONE, TWO, MEAN = "attempt 1/", "attempt 2/", "moving_average.py"
 STUB = (TINY / "exercises/basics/moving_average.py").read_text()
 
@@ -85,6 +86,19 @@ def test_what_an_attempt_lacks_may_have_come_later(read):
 
     assert submission.siblings["lib"][1] == A and newest == ""
     assert submission.notes == ("lib.py, which it imports, is of the newest attempt.",)
+
+
+@pytest.mark.parametrize("older, taken, notes", [
+    (A, A, ["lib.py of attempt 2 was not used: '(' was never closed, line 1. "
+            "lib.py, which it imports, is of attempt 1."]),
+    (f"\n{BROKEN}", BROKEN, ["lib.py, which it imports, is of attempt 2."]),
+])  # fmt: skip
+def test_what_an_attempt_lacks_is_of_the_newest_that_can_be_read(read, older, taken, notes):
+    """One with a fault is noted, and taken only where no other can be read."""
+    files = {"argmax_2d.py": importing("import lib"), TWO + "lib.py": BROKEN, ONE + "lib.py": older}
+    submission, newest = read(files)
+
+    assert (submission.siblings["lib"][1], newest, [*submission.notes]) == (taken, "", notes)
 
 
 @pytest.mark.parametrize("files, taken, of, note", [

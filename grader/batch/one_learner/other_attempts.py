@@ -116,7 +116,7 @@ class OtherAttempts:
             if not (why := why or self._why_not_used(path, found)):
                 self._write(Path(target), found, folder, own, told)
                 return
-            told = told or f"{PurePosixPath(found).name} of {called(folder)} was not used: {why}."
+            told = told or _say_not_used(found, folder, why)
         if told:
             self.lent[target] = Lent(path, own, told)
 
@@ -172,27 +172,35 @@ class OtherAttempts:
         Where the lesson's own attempt has a file that a package of another has, it is that one.
         """
         home = (self.root / match.path).parent
-        for folder, files in self._having(name, match, others)[:1]:
+        for folder, files, told in self._having(name, match, others):
             for place, path in files.items():
                 is_apart = "/" in place and not place.endswith(f"/{OF_PACKAGE}")
                 own = self._find(self._paths[match.folder], _name_of(path))[:1] if is_apart else []
                 if not os.path.lexists(home / place):
                     origin = (min(own[0].values()), match.folder) if own and len(own[0]) == 1 else (path, folder)
-                    self._write(home / place, *origin, match.folder)
+                    self._write(home / place, *origin, match.folder, told)
 
-    def _having(self, name: str, match: Match, others: Iterable[str]) -> list[tuple[str, dict[str, str]]]:
-        """Return the attempts with a module or package, and what `_find` says of it; what is an exercise still is last.
+    def _having(self, name: str, match: Match, others: Iterable[str]) -> list[tuple[str, dict[str, str], str]]:
+        """Return the attempt with a module or package, what `_find` says of it, and why one before was not used.
 
+        What is an exercise still comes last, and a module that cannot be read behind those that can.
         The match's own attempt, in another folder, goes first with a module, if it has one alone: which of several is
         meant nobody knows.
         """
         near = [path for path in self._paths[match.folder] if not is_aside(path.removeprefix(match.folder))]
-        own = [(match.folder, files) for files in self._find(near, name)]
+        own = [(match.folder, files, "") for files in self._find(near, name)]
         own = own if len(own) == 1 else []
         if any(_name_of(path) == name for path in near):
             return own
         found = [(folder, ways[0]) for folder in others if (ways := self._find(self._paths[folder], name))]
-        return sorted(found, key=lambda one: self._is_empty(min(one[1].values()))) or own
+        written = [one for one in found if not self._is_empty(min(one[1].values()))]
+        told = ""
+        for folder, files in written:
+            path = files.get(f"{name}.py") or files.get(f"{name}.ipynb")
+            if not (path and (why := why_unread(self.root / path))):
+                return [(folder, files, told)]
+            told = told or _say_not_used(path, folder, why)
+        return [(*one, "") for one in (written or found)[:1]] or own
 
     def _write(self, target: Path, path: str, folder: str, own: str, told: str = "") -> None:
         with suppress(OSError):
@@ -257,6 +265,10 @@ def _words_of(text: str) -> set[str]:
 def _name_of(path: str) -> str:
     """Return the name of a module, without the number of a copy."""
     return without_number(PurePosixPath(path).stem)
+
+
+def _say_not_used(path: str, folder: str, why: str) -> str:
+    return f"{PurePosixPath(path).name} of {called(folder)} was not used: {why}."
 
 
 def called(folder: str) -> str:
