@@ -231,6 +231,22 @@ def test_a_text_in_two_forms_is_one_answer(pair: tuple[str, str]) -> None:
     assert (path, note) == (min(pair), f"{min(pair)} was judged; {max(pair)} was not.")
 
 
+@pytest.mark.parametrize("path, others, is_run", [
+    ("lab 3.ipynb", {"other.py": "x = 3\n"}, False), ("lab.ipynb", {"other.py": "import labs\n"}, False),
+    ("lab.ipynb", {"attempt 1/lab.ipynb": '{"name": "lab.ipynb", "cells": []}'}, False),
+    ("lab.ipynb", {"lab.safetensors": " lab "}, False), ("übung.ipynb", {"other.py": "import bung\n"}, False),
+    ("lab.ipynb", {"other.py": "import lab\n"}, True), ("lab (1).ipynb", {"other.py": "from lab import f\n"}, True),
+    ("a/lab.ipynb", {"b.ipynb": make_notebook("%run a/lab.ipynb")}, True), ("ü.ipynb", {"b.py": "import ü\n"}, True),
+])  # fmt: skip
+def test_what_no_lesson_asks_for_is_run_only_where_a_file_may_import_it(path: str, others: dict, is_run: bool) -> None:
+    """That names the notebook as an import does: a word of its name may stand anywhere."""
+    cells = make_notebook(RIGHT, "def estimate():\n    return model\nmodel = train()\n")
+    hand_in = HandIn({name: text.encode() for name, text in {path: cells, **others}.items()})
+    texts = read_sources(hand_in, Learner("ann", (Entry("ann"),)), {"moving_average"}, {"numpy"}).texts
+
+    assert ("model = train()" in texts[path]) == is_run
+
+
 def test_what_stands_in_no_definition_is_left() -> None:
     """A copy below `try:` is code; imports and texts beside what is left out are none."""
     trial = textwrap.indent(RIGHT, "    ")

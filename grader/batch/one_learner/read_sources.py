@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,10 +15,10 @@ from grader.intake.limits import is_artefact
 from grader.intake.notebook.exported_file import read_exported, read_failed
 from grader.intake.notebook.notebook_to_module import NotebookError, read_notebook
 from grader.model import Submission
-from grader.submission import UTF16_BOMS, decode_source, encode_source
+from grader.submission import UTF16_BOMS, decode_source, encode_source, without_number
 
 READ_AS_NOTEBOOK = "It cannot be loaded as a file, and was read as a notebook: what fails is left out."
-_WORD = re.compile(rb"\w+")
+_WORD = re.compile(rb"[\w\x80-\xff]+")  # with letters of UTF-8
 MAX_CODE_BYTES = 8 << 20  # that are judged, of all files of a hand-in together; those near the top come first
 
 
@@ -44,14 +43,11 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], pack
     bytes_left = MAX_CODE_BYTES
     known = {part.removesuffix(".py") for path in hand_in.files for part in path.split("/")}
     known |= {package.replace("-", "_") for package in packages}
-    words = Counter(word for content in hand_in.files.values() for word in set(_WORD.findall(content)))
-    for path, content in hand_in.files.items():
-        if is_artefact(path):
-            continue
-        stem = _WORD.findall(Path(path).stem.encode("utf-8", "replace"))
-        is_named = any(words[word] > (word in _WORD.findall(content)) for word in stem)
+    files = {path: content for path, content in hand_in.files.items() if not is_artefact(path)}
+    named = _named_elsewhere(files)
+    for path, content in files.items():
         try:
-            text, content = _read(path, content, hand_in.note_of(path), names, known, is_named)
+            text, content = _read(path, content, hand_in.note_of(path), names, known, path in named)
         except NotebookError as error:
             if learner.kind == "notebook":
                 hand_in.problem = str(error)
@@ -63,6 +59,19 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], pack
             break
         sources.texts[path], sources.contents[path] = text, content
     return sources
+
+
+def _named_elsewhere(files: Mapping[str, bytes]) -> set[str]:
+    """Return the paths of files that another may import: by a name that stands in one that is called otherwise.
+
+    What has the same name is a copy or another attempt, and a notebook of Colab's holds its own name.
+    """
+    modules = {path: without_number(Path(path).stem) for path in files}
+    words = {module.encode(): module for module in modules.values() if module.isidentifier()}
+    named: set[str] = set()
+    for path, content in files.items():
+        named |= {words[word] for word in words.keys() & set(_WORD.findall(content))} - {modules[path]}
+    return {path for path, module in modules.items() if module in named}
 
 
 def _read(
