@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from keyword import iskeyword
 from operator import itemgetter
 from tokenize import NAME, NUMBER, OP
@@ -26,6 +26,8 @@ _COMPOUND = frozenset({
 # fmt: on
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
+Columns = list[Sequence[int]]  # of the lines of a source
+
 
 class Idle(NamedTuple):
     """Tokens from a place to another one, and from there on up to the first that is `until`."""
@@ -41,7 +43,7 @@ def without_idle(statements: list[Statement], source: str) -> list[Statement]:
     if not (may_be_idle or any(map(has_grouping, statements))):
         return statements
     try:
-        idle, expressions = _places(parse(source).body, re.split("\r\n?|\n", source))  # lines as the tree counts them
+        idle, expressions = _places(parse(source).body, _columns(source))
     except SyntaxError:
         return statements
     return list(_bracketed(_outside(statements, idle), expressions))
@@ -91,7 +93,7 @@ def _outside(statements: list[Statement], idle: list[Idle]) -> list[Statement]:
     return list(filter(None, left))
 
 
-def _places(body: list[ast.stmt], lines: list[str]) -> tuple[list[Idle], list[Expression]]:
+def _places(body: list[ast.stmt], columns: Columns) -> tuple[list[Idle], list[Expression]]:
     """Return what is idle, and the expressions of all statements, each in the order of the source."""
     blocks = [(body, False)]
     found, expressions = list[Idle](), list[Expression]()
@@ -99,11 +101,11 @@ def _places(body: list[ast.stmt], lines: list[str]) -> tuple[list[Idle], list[Ex
         is_empty = all(map(_says_nothing, block))
         for node in block:
             if _says_nothing(node) and not (is_empty or _is_text(node)):
-                found.append(Idle(_start(node, lines), _end(node, lines)))
+                found.append(Idle(_start(node, columns), _end(node, columns)))
             else:
-                found += _idle_in(node, lines, is_local=is_local)
+                found += _idle_in(node, columns, is_local=is_local)
             values = map(_only_wrapped, _expressions_of(node))
-            expressions += [Expression(_start(one, lines), _end(one, lines), one) for one in values]
+            expressions += [Expression(_start(one, columns), _end(one, columns), one) for one in values]
             inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             inside |= is_local and not isinstance(node, ast.ClassDef)
             blocks += [(inner, inside) for name in _BLOCKS if (inner := getattr(node, name, None))]
@@ -128,37 +130,37 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _idle_in(node: ast.AST, lines: list[str], *, is_local: bool) -> Iterator[Idle]:
+def _idle_in(node: ast.AST, columns: Columns, *, is_local: bool) -> Iterator[Idle]:
     """Yield the idle places in a statement, but for those within its blocks."""
     match node:
         case ast.AnnAssign(target=target, annotation=annotation, value=ast.expr()) if is_local:
-            yield Idle(_start(node, lines), _start(target, lines))
-            yield Idle(_end(target, lines), _end(annotation, lines), "=")
+            yield Idle(_start(node, columns), _start(target, columns))
+            yield Idle(_end(target, columns), _end(annotation, columns), "=")
         case ast.Assign(targets=[ast.Tuple([target]) | ast.List([target]) as left], value=value):
             if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == 1:
-                yield from _around(target, left, lines)
-                yield from _around(value.elts[0], value, lines)
+                yield from _around(target, left, columns)
+                yield from _around(value.elts[0], value, columns)
         case ast.Assign(value=value) | ast.AugAssign(value=value) | ast.Return(value=ast.expr() as value):
-            yield from _around(_only_wrapped(value), value, lines)
+            yield from _around(_only_wrapped(value), value, columns)
         case ast.Expr(value=ast.NamedExpr() | ast.Constant() as value):
-            yield from _around(value, node, lines)
+            yield from _around(value, node, columns)
         case ast.If(test=test, body=[first, *_]) if not (
             _names_something(test) or getattr(first, "decorator_list", [])
         ):
-            yield Idle(_start(node, lines), _start(first, lines))
+            yield Idle(_start(node, columns), _start(first, columns))
             if isinstance(test, ast.Constant) and test.value:
-                yield Idle(_end(node.body[-1], lines), _end(node, lines))
+                yield Idle(_end(node.body[-1], columns), _end(node, columns))
         case ast.Try(body=[first, *_], handlers=handlers, orelse=[], finalbody=last) if (
             all(map(_raises_again, handlers)) and all(map(_says_nothing, last))
         ) and not getattr(first, "decorator_list", []):
-            yield Idle(_start(node, lines), _start(first, lines))
-            yield Idle(_end(node.body[-1], lines), _end(node, lines))
+            yield Idle(_start(node, columns), _start(first, columns))
+            yield Idle(_end(node.body[-1], columns), _end(node, columns))
 
 
-def _around(inner: ast.expr, outer: ast.stmt | ast.expr, lines: list[str]) -> Iterator[Idle]:
+def _around(inner: ast.expr, outer: ast.stmt | ast.expr, columns: Columns) -> Iterator[Idle]:
     """Yield what stands in *outer* before and behind the one thing in it."""
-    yield Idle(_start(outer, lines), _start(inner, lines))
-    yield Idle(_end(inner, lines), _end(outer, lines))
+    yield Idle(_start(outer, columns), _start(inner, columns))
+    yield Idle(_end(inner, columns), _end(outer, columns))
 
 
 def _only_wrapped(value: ast.expr) -> ast.expr:
@@ -179,15 +181,20 @@ def _names_something(test: ast.expr) -> bool:
     return any(isinstance(part, ast.Name) for part in ast.walk(test))
 
 
-def _start(node: ast.stmt | ast.expr, lines: list[str]) -> Place:
-    return node.lineno, _column(lines[node.lineno - 1], node.col_offset)
+def _start(node: ast.stmt | ast.expr, columns: Columns) -> Place:
+    return node.lineno, columns[node.lineno - 1][node.col_offset]
 
 
-def _end(node: ast.stmt | ast.expr, lines: list[str]) -> Place:
+def _end(node: ast.stmt | ast.expr, columns: Columns) -> Place:
     line, offset = node.end_lineno or node.lineno, node.end_col_offset or 0
-    return line, _column(lines[line - 1], offset)
+    return line, columns[line - 1][offset]
 
 
-def _column(line: str, offset: int) -> int:
-    """Return the column of a token; the tree counts bytes."""
-    return offset if line.isascii() else len(line.encode()[:offset].decode())
+def _columns(source: str) -> Columns:
+    """Return the column of a token for each offset, which the tree counts in bytes, of each line as the tree has it."""
+    lines = re.split("\r\n?|\n", source)
+    return [range(len(line) + 1) if line.isascii() else _column_of_each_byte(line) for line in lines]
+
+
+def _column_of_each_byte(line: str) -> list[int]:
+    return [column for column, sign in enumerate(f"{line}\n") for _ in sign.encode()]

@@ -627,6 +627,15 @@ def test_a_long_line_that_is_no_python_is_read_once(line: str) -> None:
     assert time.process_time() - started < 2.0  # 0.03 s; from each sign it took 19 s
 
 
+def test_a_long_line_is_measured_once() -> None:
+    """The tree counts bytes, also where there are thousands of expressions on a line that is not ASCII."""
+    started = time.process_time()
+    words = read_tokens(f"s = '{'é' * 50_000}'; {'x = (é); ' * 2_000}").words
+
+    assert words[4:] == ["x", "=", "é", ";"] * 2_000
+    assert time.process_time() - started < 2.0  # 0.3 s; for each expression it took 4 s
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_names_layout_comments_and_imports_leave_no_print(lesson: str) -> None:
     """Every answer of the corpus has the same prints under other names, with comments and blank lines in it."""
