@@ -348,6 +348,17 @@ def test_what_cannot_be_defined_says_why_when_it_is_called(cell):
     assert run("def f(x): return x", cell, below, wanted=("f",))[0]["f"](3) == 3
 
 
+@pytest.mark.parametrize("cell", [
+    "try:\n    import no_such_package\n    def fast(x): return 'fast'\nexcept ImportError:\n    pass",
+    "if len('') > 1:\n    def fast(x): return 'fast'",
+])  # fmt: skip
+def test_a_block_that_defines_nothing_gives_no_name(cell):
+    """A function that asks whether there is a faster one takes its own way; nothing failed."""
+    names, said = run(cell, "def f(x): return fast(x) if 'fast' in globals() else 'slow'", wanted=("f",))
+
+    assert names["f"](1) == "slow" and not said
+
+
 def test_what_only_tries_the_functions_out_is_not_run():
     """Demonstrations, checks, comparisons with the library and endless training cost nothing and give nothing away."""
     names, out = run(

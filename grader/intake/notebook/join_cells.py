@@ -25,6 +25,7 @@ from grader.intake.notebook.lost_definitions import DEFINITION, in_texts
 from grader.intake.notebook.select_definitions import (
     SURE,
     Cell,
+    Compound,
     Unit,
     defined_names,
     mark_given_anew,
@@ -182,12 +183,16 @@ def _leave_future(cell: Cell) -> None:
 
 
 def _mark_stand_ins(units: Iterable[Unit]) -> None:
-    """Mark what is taken and defines one name to which nothing gives a value above: its guard may stand for it."""
+    """Mark what is taken and defines one name to which nothing gives a value above: its guard may stand for it.
+
+    A block that does not fail may define nothing: its guard would take the name without a reason.
+    """
     above = set[str]()
     for unit in units:
         if unit.taken:
             names = defined_names(unit)
-            if len(unit.statements) == len(names) == 1 and above.isdisjoint(names):
+            is_plain = not any(isinstance(node, Compound) for node in unit.statements)
+            if is_plain and len(unit.statements) == len(names) == 1 and above.isdisjoint(names):
                 (unit.stands_for,) = names
             above |= names.union(*(module_names(node).bound for node in unit.statements))
 
