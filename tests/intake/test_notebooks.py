@@ -359,6 +359,18 @@ def test_a_block_that_defines_nothing_gives_no_name(cell):
     assert names["f"](1) == "slow" and not said
 
 
+@pytest.mark.parametrize("above, name, below", [
+    ("from math import *", "sqrt", ""), ("try:\n    from math import *\nfinally:\n    pass", "sqrt", ""),
+    ("", "sqrt", "from math import sqrt"), ("", "abs", ""),
+])  # fmt: skip
+def test_what_cannot_be_defined_takes_no_name_that_is_given(above, name, below):
+    """Imports come first, wherever they are; these and what Python has itself are of use to the other functions."""
+    cell = f"@later\ndef {name}(x): return x"
+    names, said = run(above, cell, below, f"def f(x): return {name}(x)\ndef later(g): return g", wanted=("f",))
+
+    assert names["f"](4) == {"sqrt": 2, "abs": 4}[name] and "NameError: name 'later'" in said
+
+
 def test_what_only_tries_the_functions_out_is_not_run():
     """Demonstrations, checks, comparisons with the library and endless training cost nothing and give nothing away."""
     names, out = run(

@@ -33,7 +33,8 @@ from grader.intake.notebook.select_definitions import (
     origin,
     read_cell,
 )
-from grader.source.scopes import Definition, Import, module_names
+from grader.source.parse import nodes_in
+from grader.source.scopes import Definition, Import, imported_name, module_names
 from grader.submission import MAX_BYTES
 
 LEFT_OUT = "was left out: it is no Python"
@@ -182,12 +183,16 @@ def _leave_future(cell: Cell) -> None:
             unit.taken = False
 
 
-def _mark_stand_ins(units: Iterable[Unit]) -> None:
+def _mark_stand_ins(units: Sequence[Unit]) -> None:
     """Mark what is taken and defines one name to which nothing gives a value above: its guard may stand for it.
 
-    A block that does not fail may define nothing: its guard would take the name without a reason.
+    A block that does not fail may define nothing: its guard would take the name without a reason. What imports give is
+    above all; what a star gives is not known.
     """
-    above = set[str]()
+    imports = [(unit, part) for unit in units for part in nodes_in(*unit.statements) if isinstance(part, ast.alias)]
+    if any(alias.name == "*" for _, alias in imports):
+        return
+    above = {*dir(builtins), *(imported_name(alias) for unit, alias in imports if unit.is_import)}
     for unit in units:
         if unit.taken:
             names = defined_names(unit)
