@@ -348,6 +348,16 @@ def test_what_cannot_be_defined_says_why_when_it_is_called(cell):
     assert run("def f(x): return x", cell, below, wanted=("f",))[0]["f"](3) == 3
 
 
+def test_a_class_of_one_that_cannot_be_defined_says_why_as_well():
+    """What is missing is said, and not how the class in its place is made."""
+    names, _ = run(
+        "class Block(Base):\n    pass", "class Sub(Block):\n    pass", "class Base:\n    pass", wanted=("f",)
+    )
+
+    with pytest.raises(NameError, match=r"Code cell 2 of the notebook: NameError: it .* cell 1 .* name 'Base' is not"):
+        names["Sub"]()
+
+
 @pytest.mark.parametrize("cell", [
     "try:\n    import no_such_package\n    def fast(x): return 'fast'\nexcept ImportError:\n    pass",
     "if len('') > 1:\n    def fast(x): return 'fast'",

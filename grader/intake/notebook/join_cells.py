@@ -58,6 +58,8 @@ class _NotebookCell:
 
     def __call__(self, *_, **__):
         raise NameError(f"it could not be defined. {self.why}")
+
+    __mro_entries__ = __call__
 """
 FUTURE = "from __future__ import annotations"
 FILE_GUARD = (  # in one line, so that all others stay where they are
