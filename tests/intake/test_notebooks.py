@@ -431,11 +431,13 @@ def test_a_call_of_a_module_that_changes_what_a_function_uses_is_run():
         "random.seed(3)\nrows = [2, 1, 3]\nnp.random.shuffle(rows)\nrows.sort()",
         "weights = [torch.ones(2), torch.ones(2)]\nfor weight in weights:\n    init.zeros_(weight)",
         "bias = torch.ones(1)\n_ = init.zeros_(bias)",
-        "def f(): return [np.float64(1), rows, sum(map(torch.sum, weights)), init and bias]",
+        "table = np.ones(1)\n_ = np.add(table, 5, out=table)",
+        "lines = [1, 2]\nturned = lines\nnp.random.shuffle(turned)",
+        "def f(): return [np.float64(1), rows, sum(map(torch.sum, weights)), init and bias, table, lines]",
         "def g(): return random.random()",
     )
 
-    assert names["f"]() == [1, [1, 2, 3], 0, 0] and names["g"]() == random.Random(3).random()
+    assert names["f"]() == [1, [1, 2, 3], 0, 0, 6, names["turned"]] and names["g"]() == random.Random(3).random()
 
 
 @pytest.mark.parametrize("awaits", [

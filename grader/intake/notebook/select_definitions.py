@@ -132,13 +132,13 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = (), *, whole: bo
     definitions = [node for unit in units for node in unit.statements if isinstance(node, Definition)]
     changes = {node.name: _changes(node) for node in definitions if isinstance(node, ast.FunctionDef)}
     given = GivenCallables(definitions, wanted)
-    modules = _stateless_modules(units)
+    modules, others = _stateless_modules(units), _other_names(units)
     apart = set(_used_by_name(units, set() if whole else set(wanted)))
     for unit in units:
         unit.names_callables = all([given.defines(node) for node in unit.statements])
         defines = unit.names_callables or any(map(_defines, unit.statements))
         for node in unit.statements:
-            for name in _set_names(node, changes, modules):
+            for name in _set_names(node, changes, modules, others):
                 is_trial = name in later and not defines and name in module_names(node).assigned
                 (later if is_trial else setters)[name].append(unit)
         if unit in apart:
@@ -230,7 +230,12 @@ def _called_function(node: ast.stmt) -> str:
     return call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
 
 
-def _set_names(node: ast.stmt, changes: dict[str, tuple[set[str], list[str]]], modules: Collection[str]) -> set[str]:
+def _set_names(
+    node: ast.stmt,
+    changes: dict[str, tuple[set[str], list[str]]],
+    modules: Collection[str],
+    others: dict[str, str],
+) -> set[str]:
     """Return the names that a statement sets, or whose value it may change; *changes* are those of functions."""
     if isinstance(node, Definition | Import):
         return set()
@@ -243,7 +248,7 @@ def _set_names(node: ast.stmt, changes: dict[str, tuple[set[str], list[str]]], m
         if isinstance(call.func, ast.Attribute):
             owner = root_name(call.func)  # table.append(1)
             names |= {owner} if owner not in modules or call.func.attr.startswith(SETTERS) else set()
-    names |= _names_given(parts, modules)
+    names |= _names_given(parts, modules, others)
     return (names | module_names(node).assigned | changed_names(node)) - {""}
 
 
@@ -256,25 +261,37 @@ def _stateless_modules(units: Sequence[Unit]) -> set[str]:
     return {imported_name(alias) for _, alias in imports} - others
 
 
+def _other_names(units: Sequence[Unit]) -> dict[str, str]:
+    """Return the names that were given to what has another, with that one: `{"perm": "rows"}` for `perm = rows`."""
+    nodes = [node for unit in units for node in unit.statements if isinstance(node, ast.Assign)]
+    pairs = [(target, node.value) for node in nodes for target in node.targets]
+    return {name.id: value.id for name, value in pairs if isinstance(name, ast.Name) and isinstance(value, ast.Name)}
+
+
 def origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
     """Return the package out of which something is imported."""
     return (imported_module(node) or alias.name).partition(".")[0]
 
 
-def _names_given(parts: Sequence[ast.AST], modules: Collection[str]) -> set[str]:
+def _names_given(parts: Sequence[ast.AST], modules: Collection[str], others: dict[str, str]) -> set[str]:
     """Return what calls out of modules may change of what they are given: `shuffle(rows)`, of which nothing is made.
 
-    So is what a loop goes through if they are given each of it.
+    Seen are also `out=rows` of any of them, all that one gets whose name ends with `_`, what a loop goes through if
+    they are given each of it, and `rows` where it is `perm` of `perm = rows`. Not seen is a change by a third name, of
+    a part (`view = rows[1:]`), or by another call of which something is made (`_ = shuffle(rows)`).
     """
     names = set[str]()
     alone = {id(part.value) for part in parts if isinstance(part, ast.Expr)}
     for call in (part for part in parts if isinstance(part, ast.Call)):
-        if root_name(call.func) in modules and (id(call) in alone or getattr(call.func, "attr", "").endswith("_")):
-            names |= {root_name(value) for value in (*call.args, *(each.value for each in call.keywords))}
+        changes_all = id(call) in alone or getattr(call.func, "attr", "").endswith("_")
+        if root_name(call.func) in modules:
+            names |= {root_name(value) for value in call.args if changes_all}
+            names |= {root_name(each.value) for each in call.keywords if changes_all or each.arg == "out"}
     for loop in (part for part in parts if isinstance(part, ast.For)):
         is_count = isinstance(loop.iter, ast.Call) and root_name(loop.iter.func) == "range"
         if not (is_count or names.isdisjoint(part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name))):
             names |= {root_name(value) for value in getattr(loop.iter, "args", [loop.iter])}
+    names |= {others[name] for name in names & others.keys()}
     return names - set(modules)
 
 
