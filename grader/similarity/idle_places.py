@@ -10,20 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from keyword import iskeyword
 from operator import itemgetter
-from tokenize import NAME, NUMBER, OP
 from typing import NamedTuple
 
 from grader.similarity.plain_brackets import Expression, Place, has_grouping, with_plain_brackets
 from grader.similarity.whole_strings import Statement
 from grader.source.parse import parse
 
-# fmt: off
-_COMPOUND = frozenset({
-    "async", "case", "class", "def", "elif", "else", "except", "finally", "for", "if", "match", "try", "while", "with",
-})
-# fmt: on
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 Columns = list[Sequence[int]]  # of the lines of a source
@@ -39,9 +32,6 @@ class Idle(NamedTuple):
 
 def without_idle(statements: list[Statement], source: str) -> list[Statement]:
     """Return the statements of a source without tokens that are idle; all tokens of what is no Python."""
-    may_be_idle = any(map(_may_be_idle, statements))
-    if not (may_be_idle or any(map(has_grouping, statements))):
-        return statements
     try:
         idle, expressions = _places(parse(source).body, _columns(source))
     except SyntaxError:
@@ -59,22 +49,6 @@ def _bracketed(statements: list[Statement], expressions: list[Expression]) -> It
         while waiting and waiting[-1].start <= statement[-1].start:
             inside.append(waiting.pop())
         yield with_plain_brackets(statement, inside) if has_grouping(statement) else statement
-
-
-def _may_be_idle(statement: Statement) -> bool:
-    """Return False for a statement that is not idle by its tokens, and has no other one in it: most need no tree."""
-    words = [token.string for token in statement]
-    if words[0] in _COMPOUND:
-        names = (token.type == NAME and not iskeyword(token.string) for token in statement)
-        return words[-1] != ":" or (words[0] in ("if", "elif") and not any(names))
-    if len(words) == 1:
-        return statement[0].type in (NUMBER, OP) or words[0] in ("pass", "raise", "True", "False", "None")
-    if words[0] in ("(", "[") or words[-3:] == ["[", "0", "]"]:
-        return True
-    if ":" not in words:
-        return False
-    before = words[: words.index(":")]
-    return sum(map(before.count, "([{")) == sum(map(before.count, ")]}"))
 
 
 def _outside(statements: list[Statement], idle: list[Idle]) -> list[Statement]:
