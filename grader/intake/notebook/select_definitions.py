@@ -27,9 +27,8 @@ SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses"
 # Of these modules a call changes nothing but what it is given, unless its name begins so; of `os` or `sys` it may.
 STATELESS = SURE | {"time", "timeit", "random", "matplotlib"}
 SETTERS = (*STATE_SETTING_PREFIXES, "enable_")
-ALL_NAMES = frozenset(
-    {"globals", "locals", "vars", "eval", "exec", "__name__"}
-)  # what reads one may use any definition
+# What reads one of these may use any definition.
+ALL_NAMES = frozenset({"globals", "locals", "vars", "eval", "exec", "__name__"})
 
 Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Try | ast.TryStar | ast.Match
 
@@ -40,7 +39,7 @@ class Unit:
 
     `names_callables`: they only give names to what can be called. `passed_over`: the name, defined above, to which they
     give what may be another answer. `gives_anew`: imports of what may have a name of something taken above.
-    `stands_for`: the name that is to say why it was not defined, if that fails.
+    `stands_for`: the name that their guard has until they define it; it says why they did not, if they fail.
     """
 
     first: int
