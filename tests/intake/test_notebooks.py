@@ -433,11 +433,15 @@ def test_a_call_of_a_module_that_changes_what_a_function_uses_is_run():
         "bias = torch.ones(1)\n_ = init.zeros_(bias)",
         "table = np.ones(1)\n_ = np.add(table, 5, out=table)",
         "lines = [1, 2]\nturned = lines\nnp.random.shuffle(turned)",
+        "w1, w2 = torch.ones(1), torch.ones(1)\nfor w in (w1, w2):\n    init.zeros_(w)",
+        "grid = [[1], [2]]\nfor row in grid:\n    row[0] = 3",
         "def f(): return [np.float64(1), rows, sum(map(torch.sum, weights)), init and bias, table, lines]",
+        "def h(): return w1 + w2, grid, torch.ones(1)",
         "def g(): return random.random()",
     )
 
     assert names["f"]() == [1, [1, 2, 3], 0, 0, 6, names["turned"]] and names["g"]() == random.Random(3).random()
+    assert names["h"]() == (0, [[3], [3]], 1)
 
 
 @pytest.mark.parametrize("awaits", [

@@ -276,7 +276,7 @@ def _names_given(parts: Sequence[ast.AST], modules: Collection[str], others: dic
     """Return what calls out of modules may change of what they are given: `shuffle(rows)`, of which nothing is made.
 
     Seen are also `out=rows` of any of them, all that one gets whose name ends with `_`, what a loop goes through if
-    they are given each of it, and `rows` where it is `perm` of `perm = rows`. Not seen is a change by a third name, of
+    each of it is changed, and `rows` where it is `perm` of `perm = rows`. Not seen is a change by a third name, of
     a part (`view = rows[1:]`), or by another call of which something is made (`_ = shuffle(rows)`).
     """
     names = set[str]()
@@ -284,14 +284,23 @@ def _names_given(parts: Sequence[ast.AST], modules: Collection[str], others: dic
     for call in (part for part in parts if isinstance(part, ast.Call)):
         changes_all = id(call) in alone or getattr(call.func, "attr", "").endswith("_")
         if root_name(call.func) in modules:
-            names |= {root_name(value) for value in call.args if changes_all}
-            names |= {root_name(each.value) for each in call.keywords if changes_all or each.arg == "out"}
+            names |= {name for value in call.args if changes_all for name in _roots(value)}
+            given = (each.value for each in call.keywords if changes_all or each.arg == "out")
+            names |= {name for value in given for name in _roots(value)}
     for loop in (part for part in parts if isinstance(part, ast.For)):
         is_count = isinstance(loop.iter, ast.Call) and root_name(loop.iter.func) == "range"
-        if not (is_count or names.isdisjoint(part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name))):
-            names |= {root_name(value) for value in getattr(loop.iter, "args", [loop.iter])}
+        each = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+        if not is_count and each & (names | changed_names(loop)):
+            names |= {name for value in getattr(loop.iter, "args", [loop.iter]) for name in _roots(value)}
     names |= {others[name] for name in names & others.keys()}
     return names - set(modules)
+
+
+def _roots(value: ast.expr) -> set[str]:
+    """Return the names with which an expression begins, and each entry of a list or tuple that is written out."""
+    if isinstance(value, ast.List | ast.Tuple):
+        return {name for each in value.elts for name in _roots(each)}
+    return {root_name(value.value if isinstance(value, ast.Starred) else value)} - {""}
 
 
 def _used_names(unit: Unit) -> Iterator[str]:
