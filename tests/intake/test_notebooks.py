@@ -424,6 +424,13 @@ def test_what_only_a_function_uses_that_no_lesson_asks_for_is_not_run(body):
     assert 'print("trained")' in whole.own
 
 
+def test_what_a_decorator_out_of_a_file_beside_may_keep_is_made_whole():
+    """A function that it registers is called by no name of its own: what that one reads is run."""
+    cells = ("from helpers import register", "EPS = 2", '@register("g")\ndef g(): return EPS', "def f(): return 1")
+    source = notebook_to_module.read_notebook(make_notebook(*cells).encode(), print, ("f",)).own
+    assert "EPS = 2" in source
+
+
 def test_a_call_of_a_module_that_changes_what_a_function_uses_is_run():
     """It sets the module's state, or changes what it is given in place, one by one too."""
     names, _ = run(

@@ -182,11 +182,12 @@ def _take(waiting: list[Unit], setters: dict[str, list[Unit]]) -> None:
 def _used_by_name(units: Sequence[Unit], wanted: set[str]) -> Iterator[Unit]:
     """Yield definitions that are used only where their name is, if there is a wanted one beside them.
 
-    A decorator or a base class of the notebook's own may keep them under another.
+    A decorator or a base class of the author's own, in the notebook or beside it, may keep them under another.
     """
     names = [module_names(node) for unit in units for node in unit.statements]
-    imported = set[str]().union(*(each.imported for each in names))
     bound = set[str]().union(*(each.assigned for each in names))
+    imports = [node for unit in units for node in nodes_in(*unit.statements) if isinstance(node, Import)]
+    imported = {imported_name(each) for node in imports for each in node.names if origin(node, each) in RESERVED}
     for unit in units if wanted & bound else ():
         nodes = [node for node in unit.statements if isinstance(node, Definition)]
         if len(nodes) == len(unit.statements) and wanted.isdisjoint(node.name for node in nodes):
