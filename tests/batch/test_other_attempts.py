@@ -57,7 +57,7 @@ def importing(line: str) -> str:
     ("import moving_average as m", {TWO + MEAN: STUB, ONE + MEAN: SUMS}, {"moving_average": SUMS}),
     ("import lib", {"lib.py": A, TWO + "lib.py": B}, {"lib": A}),
     ("import lib", {"x/lib.py": A, TWO + "lib.py": B}, {"lib": A}),
-    ("import lib", {"x/lib.py": A, "y/lib.py": B, TWO + "lib.py": B}, {}),
+    ("import lib", {"x/lib.py": A, "y/lib.py": A, "x/lib.ipynb": "{}"}, {"lib": A}),
     ("import lib", {"tests/lib.py": A, TWO + "lib.py": B}, {"lib": B}),
     ("import lib", {"tests/lib.py": A, "old/lib.py": A}, {}),
     ("import a", {"lab/a.py": "from b import *", "lab/b.py": A}, {"a": "from b import *", "b": A}),
@@ -78,6 +78,13 @@ def test_what_an_attempt_lacks_is_of_the_newest_that_has_it(read, line, files, t
     paths = [path for path, _ in submission.siblings.values()]
     pairs = zip(paths, submission.notes, strict=False)  # no note of one that is found without
     assert all(("/attempt " in path) == (" is of attempt " in note) for path, note in pairs)
+
+
+def test_which_of_several_files_is_meant_is_asked(read):
+    """Of several in other folders of the same attempt none is taken, and all are named."""
+    submission, _ = read({"argmax_2d.py": importing("import lib"), "x/lib.py": A, "y/lib.py": B, TWO + "lib.py": B})
+    assert not submission.siblings
+    assert submission.notes == ("Which `lib` is imported is not known: x/lib.py, y/lib.py. Put it beside.",)
 
 
 def test_what_an_attempt_lacks_may_have_come_later(read):

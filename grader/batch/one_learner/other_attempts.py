@@ -54,6 +54,7 @@ class OtherAttempts:
     judged: Collection[str]
     best: bool
     lent: dict[str, Lent] = field(default_factory=dict)  # by the path where it lies now
+    unclear: dict[tuple[str, str], str] = field(default_factory=dict)  # by attempt and name: which of several is meant
 
     def read(self, lesson: Lesson, match: Match) -> tuple[Submission, Match]:
         """Return what is to be judged, with a note of each file that was lent, and the newest attempt that it is of.
@@ -69,6 +70,9 @@ class OtherAttempts:
         lent = {name: self.lent[path] for name, (path, _) in submission.siblings.items() if path in self.lent}
         files = {name: (str(self.root / one.path), submission.siblings[name][1]) for name, one in lent.items()}
         notes = dict.fromkeys(one.note for one in lent.values() if one.note)
+        notes |= dict.fromkeys(
+            note for (own, name), note in self.unclear.items() if own == match.folder and name in _lacking(submission)
+        )
         newest = min([match.newest, *(one.folder for one in lent.values())], key=self.folders.index)
         self._restore()
         told = replace(submission, siblings=submission.siblings | files, notes=(*submission.notes, *notes))
@@ -188,8 +192,13 @@ class OtherAttempts:
         meant nobody knows.
         """
         near = [path for path in self._paths[match.folder] if not is_aside(path.removeprefix(match.folder))]
-        own = [(match.folder, files, "") for files in self._find(near, name)]
-        own = own if len(own) == 1 else []
+        own = [(match.folder, files, "") for files in self._without_copies(self._find(near, name))]
+        if len(own) > 1:
+            places = ", ".join(
+                sorted(path.removeprefix(match.folder) for _, files, _ in own for path in files.values())[:4]
+            )
+            self.unclear[match.folder, name] = f"Which `{name}` is imported is not known: {places}. Put it beside."
+            own = []
         if any(_name_of(path) == name for path in near):
             return own
         found = [(folder, ways[0]) for folder in others if (ways := self._find(self._paths[folder], name))]
@@ -201,6 +210,14 @@ class OtherAttempts:
                 return [(folder, files, told)]
             told = told or _say_not_used(path, folder, why)
         return [(*one, "") for one in (written or found)[:1]] or own
+
+    def _without_copies(self, ways: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+        """Leave out a notebook beside a Python file of its name, and what has the same texts as one before."""
+        paths, found = {path for files in ways for path in files.values()}, dict[tuple[str, ...], dict[str, str]]()
+        for files in ways:
+            if not any(path.endswith(".ipynb") and f"{path[:-6]}.py" in paths for path in files.values()):
+                found.setdefault(tuple(self.texts[files[place]] for place in sorted(files)), files)
+        return [*found.values()]
 
     def _write(self, target: Path, path: str, folder: str, own: str, told: str = "") -> None:
         with suppress(OSError):
