@@ -48,7 +48,7 @@ def _marks(row: tuple[Any, ...], usual: Collection[Any], slow: Collection[Any]) 
 
 
 def mark_long_tests(items: list[pytest.Item]) -> None:
-    """Mark as slow what long_tests.txt names: tests that each took 0.3 s of processor time or more."""
+    """Mark as slow what long_tests.txt names: tests that each took 0.2 s of processor time or more."""
     names = set((ROOT / "tests" / "long_tests.txt").read_text().splitlines())
     for item in items:
         if item.nodeid.removeprefix("tests/") in names:
