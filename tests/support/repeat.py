@@ -18,7 +18,7 @@ from support.course_files import ROOT
 
 SOAK = int(os.environ.get("SOAK", "1"))
 SHARE, SHARES = map(int, os.environ.get("SHARE", "0/1").split("/"))
-SLOW_SHARES = 12
+SLOW_SHARES = 24
 FEW_LESSONS = ("softmax", "attention", "feed_forward", "char_tokenizer")  # with a mask, a class, no arrays
 USUAL_LESSONS = ("softmax", "feed_forward")
 
