@@ -70,9 +70,9 @@ class OtherAttempts:
         lent = {name: self.lent[path] for name, (path, _) in submission.siblings.items() if path in self.lent}
         files = {name: (str(self.root / one.path), submission.siblings[name][1]) for name, one in lent.items()}
         notes = dict.fromkeys(one.note for one in lent.values() if one.note)
-        notes |= dict.fromkeys(
-            note for (own, name), note in self.unclear.items() if own == match.folder and name in _lacking(submission)
-        )
+        lacking = _lacking(submission) if self.unclear else set()
+        unclear = (self.unclear.get((match.folder, name)) for name in sorted(lacking))
+        notes |= dict.fromkeys(note for note in unclear if note)
         newest = min([match.newest, *(one.folder for one in lent.values())], key=self.folders.index)
         self._restore()
         told = replace(submission, siblings=submission.siblings | files, notes=(*submission.notes, *notes))
@@ -127,8 +127,7 @@ class OtherAttempts:
     def _namesake(self, path: str, own: str, folder: str) -> str:
         """Return the file of an attempt that may be meant for *path*: of its name and place, if need be of a copy's."""
         name, place = _name_of(path), path.removeprefix(own)
-        alike = self._called[folder].get(name.lower().replace("-", "_").replace(" ", "_"), ())
-        found = [each for each in alike if not self._is_empty(each)]
+        found = [each for each in self._called[folder].get(name.lower(), ()) if not self._is_empty(each)]
         if path.endswith(OF_PACKAGE):
             found = [each for each in found if each.removeprefix(folder) == place]
 
@@ -213,7 +212,8 @@ class OtherAttempts:
 
     def _without_copies(self, ways: Sequence[dict[str, str]]) -> list[dict[str, str]]:
         """Leave out a notebook beside a Python file of its name, and what has the same texts as one before."""
-        paths, found = {path for files in ways for path in files.values()}, dict[tuple[str, ...], dict[str, str]]()
+        paths = {path for files in ways for path in files.values()}
+        found: dict[tuple[str, ...], dict[str, str]] = {}
         for files in ways:
             if not any(path.endswith(".ipynb") and f"{path[:-6]}.py" in paths for path in files.values()):
                 found.setdefault(tuple(self.texts[files[place]] for place in sorted(files)), files)
