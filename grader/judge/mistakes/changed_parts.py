@@ -28,16 +28,16 @@ def covers(outer: Span, inner: Span) -> bool:
     return outer[:2] <= inner[:2] and outer[2:] >= inner[2:]
 
 
-def find_changed_statements(wrong: str, parts: Sequence[Part]) -> list[ast.stmt]:
+def find_changed_statements(wrong: ast.Module, parts: Sequence[Part]) -> list[ast.stmt]:
     """Return the statements of a changed source that are in one line of their own and have a changed part in them."""
-    simple = (node for node in ast.walk(ast.parse(wrong)) if isinstance(node, ast.stmt) and not hasattr(node, "body"))
+    simple = (node for node in ast.walk(wrong) if isinstance(node, ast.stmt) and not hasattr(node, "body"))
     return [node for node in simple if any(covers(_span_of(node), part.span) for part in parts)]
 
 
-def find_following(wrong: str, parts: Sequence[Part]) -> list[ast.stmt]:
+def find_following(wrong: ast.Module, parts: Sequence[Part]) -> list[ast.stmt]:
     """Return what comes next where a changed source has `pass` in the place of a statement."""
     spans = {part.span for part in parts if isinstance(part.node, ast.Pass)}
-    bodies = (getattr(node, "body", None) for node in ast.walk(ast.parse(wrong)))
+    bodies = (getattr(node, "body", None) for node in ast.walk(wrong))
     pairs = (pair for body in bodies if isinstance(body, list) for pair in itertools.pairwise(body))
     return [after for each, after in pairs if isinstance(each, ast.Pass) and _span_of(each) in spans]
 

@@ -73,8 +73,8 @@ class NamedMistakes:
         for changes in islice((each for each in ways if each.keys() <= source.written), MAX_WAYS):
             text = source.write(changes)
             module = watch_source(text, source.path, kinds, source.names)
-            parts = find_changed_parts(right, text)
-            yield MistakenVersion(module, parts, find_changed_statements(text, parts), find_following(text, parts))
+            tree, parts = ast.parse(text), find_changed_parts(right, text)
+            yield MistakenVersion(module, parts, find_changed_statements(tree, parts), find_following(tree, parts))
 
 
 def find_mistaken_line(

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.judge.mistakes.changed_parts import Part, covers
 from grader.judge.tracing.matching import is_equal
-from grader.judge.tracing.relations import is_close
+from grader.judge.tracing.relations import is_close, is_reshaped
 from grader.judge.tracing.replacements import slices_along
 from grader.judge.tracing.trace import Step, Trace, is_number
 from grader.judge.tracing.wrong_line import LineFinder
@@ -272,7 +272,7 @@ def _is_reshaped(value: Any, other: Any) -> bool:
     if not is_array(value) or not is_array(other):
         return False
     one, two = to_numpy(value), to_numpy(other)
-    return one.size == two.size >= MIN_SLICES and one.shape != two.shape and is_close(one.reshape(two.shape), two)
+    return one.size >= MIN_SLICES and is_reshaped(one, two)
 
 
 def _is_exact(value: Any, other: Any) -> bool:
