@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 
 from grader.errors import WorkerError
+from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner
 from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmission
@@ -15,11 +17,14 @@ from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.errors import LearnerError
+from grader.judge.mistakes.undone_mistakes import find_undone
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.tracing.gradient_line import find_gradient_lines
-from grader.judge.tracing.mistaken_line import NamedMistakes, find_mistaken_line
+from grader.judge.tracing.line_words import MAX_SHOWN_CHARS
+from grader.judge.tracing.mistaken_line import MistakenVersion, NamedMistakes, find_mistaken_line, is_alike
 from grader.judge.tracing.shapes import TracedCall, trace_shapes
 from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, find_wrong_line
+from grader.judge.tracing.wrong_line import MAX_SECONDS
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.verdict import feedback
 from grader.judge.verdict.messages import make_check_result
@@ -39,7 +44,7 @@ Watched = tuple[str, WatchedModule, WatchedReference, Sequence[Sequence[Exchange
 def _find_line(
     watched: Watched,
     named: NamedMistakes | None,
-    lesson: Lesson,
+    versions: Sequence[MistakenVersion],
     source: str,
     passed: Collection[str],
     by_words: bool,
@@ -52,10 +57,19 @@ def _find_line(
     if named is None or (line and (len(named.ids) > 1 or is_exchanged)):
         return line
     with suppress(LearnerError):  # what was found without it counts
-        by_name = find_mistaken_line(*watched, named.make_versions(lesson.kinds), source, passed, by_words)
+        by_name = find_mistaken_line(*watched, versions, source, passed, by_words)
         if by_name and not (line and line.line == by_name.line):
             return by_name
     return line
+
+
+def _by_answers(watched: Watched, versions: Sequence[MistakenVersion]) -> Iterator[list[MistakenVersion]]:
+    """Yield the versions that answer as the submission does, and then the others."""
+    until, alike = time.monotonic() + MAX_SECONDS, list[MistakenVersion]()
+    with suppress(LearnerError):  # of one that it cannot answer nothing is known
+        alike += (each for each in versions if time.monotonic() < until and is_alike(*watched[1:], each))
+    yield alike
+    yield [each for each in versions if each not in alike]
 
 
 class LineSearch:
@@ -125,7 +139,15 @@ class LineSearch:
                 asked = [checks.transcript(check).submission for check in failed]
                 watched = (function, module, reference, asked)
                 by_words = named is not None and not located.issuperset(named.ids)
-                line = _find_line(watched, named, lesson, submission.source, passed, by_words)
+                right = [check for check in told if ends[f"{lesson.name}.{check.name}"][1] == "passed"]
+                versions = [*named.make_versions(lesson.kinds)] if named else []
+                line = _find_line(watched, named, versions, submission.source, passed, by_words)
+                if named and by_words and failed and len(named.ids) == 1:
+                    ways = map(named.write_beside_right, _by_answers(watched, versions))
+                    tried = (self._find_undone(checks, submission, function, each, [*failed, *right]) for each in ways)
+                    undone = next(filter(None, tried), None)
+                    if undone and not (line and line.line == undone.line):  # it says less than what is found otherwise
+                        line = undone
                 if line and line.line not in {each.line for each in found}:  # of what this one calls
                     found.append(line)
                 located |= {*named.ids} if named and line else set()
@@ -144,6 +166,41 @@ class LineSearch:
         if lesson.name not in self._references:
             self._references[lesson.name] = WatchedReference(lesson.solution_path, lesson.kinds)
         return self._references[lesson.name]
+
+    def _find_undone(
+        self,
+        checks: LessonChecks,
+        submission: Submission,
+        function: str,
+        versions: Iterable[tuple[str, str]],
+        asked: Sequence[Check],
+    ) -> WrongLine | None:
+        """Return the line on which a mistake is made, if undoing it there makes all right.
+
+        Args:
+            versions: What is right, and the same with the mistake in it.
+            asked: The checks that have to pass, those first that failed.
+        """
+        until = time.monotonic() + MAX_SECONDS
+
+        def is_right(source: str) -> bool:
+            return time.monotonic() < until and self._passes(checks, replace(submission, source=source), asked)
+
+        found = find_undone(versions, submission.source, is_right)
+        if not found or time.monotonic() > until:  # by chance: what is left may mend it as well
+            return None
+        text = f"`{found.text}`" if len(found.text) <= MAX_SHOWN_CHARS else "what stands there"
+        change = "without" if found.is_left_out else "with something else in place of"
+        where = f"`{function}`: Line {found.line} is where it goes wrong"
+        says = f"{where}: {change} {text}, all that the checks ask is right."
+        return WrongLine(function, found.line, 0, says, f"{where.replace('Line', 'line')}.")
+
+    def _passes(self, checks: LessonChecks, submission: Submission, asked: Sequence[Check]) -> bool:
+        with closing(LearnerFunctions(checks, submission, self.workers)) as loaded, suppress(LearnerError):
+            loaded.expect_small_calls()
+            loaded.load()
+            return all(outcome.kind == "passed" for outcome in run_checks(checks, submission, loaded, asked))
+        return False
 
     def _check_anew(self, checks: LessonChecks, submission: Submission, source: str) -> list[CheckResult]:
         """Return the results of another source in the place of the submission's. Raises LearnerError."""

@@ -49,11 +49,13 @@ class MistakenVersion:
     """The reference with a mistake in it, watched, and where it was changed.
 
     Attributes:
+        changes: What stands in the place of its steps.
         statements: Those that have changed parts in them.
         following: Those before which it lacks one.
     """
 
     module: WatchedModule
+    changes: Mapping[str, str]
     parts: Sequence[Part]
     statements: Sequence[ast.stmt]
     following: Sequence[ast.stmt]
@@ -74,7 +76,16 @@ class NamedMistakes:
             text = source.write(changes)
             module = watch_source(text, source.path, kinds, source.names)
             tree, parts = ast.parse(text), find_changed_parts(right, text)
-            yield MistakenVersion(module, parts, find_changed_statements(tree, parts), find_following(tree, parts))
+            statements, following = find_changed_statements(tree, parts), find_following(tree, parts)
+            yield MistakenVersion(module, changes, parts, statements, following)
+
+    def write_beside_right(self, versions: Iterable[MistakenVersion]) -> Iterator[tuple[str, str]]:
+        """Yield right sources, and each with what makes it one of these versions: the reference, and alternatives."""
+        source = self.mistake_set.source
+        rows = [each.changes for each in self.mistake_set.alternatives if each.changes.keys() <= source.written]
+        for changes in (each.changes for each in versions):
+            for right in ({}, *(each for each in rows if not each.keys().isdisjoint(changes))):
+                yield source.write(right), source.write({**right, **changes})
 
 
 def find_mistaken_line(
@@ -112,6 +123,20 @@ def find_mistaken_line(
                 found = WrongStep(index, None, None, finder.last_right(index), is_named=True)
                 return describe(function, found, finder.trace, source, finder.right)
     return _find_by_words(function, source, changed, following) if by_words else None
+
+
+def is_alike(
+    module: WatchedModule,
+    reference: WatchedReference,
+    asked: Sequence[Sequence[Exchange]],
+    version: MistakenVersion,
+) -> bool:
+    """Return True if a mistaken version answers as the submission does in a call that is answered wrongly."""
+    return any(
+        not same(mine.trace.returned[0], mine.answer)
+        for exchanges in sorted(asked, key=has_single)[:MAX_CHECKS]
+        for mine, _ in _alike(module, reference, exchanges, version)
+    )
 
 
 def _steps_of_mistake(
