@@ -168,6 +168,9 @@ def test_what_keeps_a_raise_of_ones_own_from_running_is_not_told(launcher: Launc
     result = judge_source(launcher, "learned_positions", source.replace(" > ", " >= "))
     (line,) = result.lines
     assert line.line == source[: source.index(" > ")].count("\n") + 1 and "in place of" in line.says
+    softmax = "e = (x - x.amax(dim, keepdim=True)).exp()\n    return e / e.sum(dim, keepdim=True)\n"
+    refuses = f"def softmax(x, dim=-1):\n    if x.dim() > 2: raise ValueError('two axes only')\n    {softmax}"
+    assert judge_source(launcher, "softmax", refuses).lines == ()
 
 
 LOSS_AFTER_THE_STEP = """import torch

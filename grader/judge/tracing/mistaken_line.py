@@ -153,11 +153,11 @@ def _steps_of_mistake(
     for exchanges in sorted(asked, key=has_single)[:MAX_CHECKS]:
         for mine, mistaken in _alike(module, reference, exchanges, version):
             is_wrong = not same(mine.trace.returned[0], mine.answer)
-            if not is_wrong and changing_argument(mistaken) is None:
+            if not is_wrong and changing_argument(mistaken, mine.request) is None:
                 continue
             finder = LineFinder(module.subject, mine.request, mine.trace, reference.values(mine.right))
             search = StepOfMistake(finder, mistaken, version.parts)
-            index = search.find() if is_wrong else changing_argument(mine.trace)
+            index = search.find() if is_wrong else changing_argument(mine.trace, mine.request)
             if index is not None and search.looked_for <= first:
                 yield finder, index
             elif search.looked_for >= 0:

@@ -10,18 +10,25 @@ from grader.judge.mistakes.changed_parts import Part, covers
 from grader.judge.tracing.matching import is_equal
 from grader.judge.tracing.relations import is_close, is_reshaped
 from grader.judge.tracing.replacements import slices_along
-from grader.judge.tracing.trace import Step, Trace, is_number
+from grader.judge.tracing.trace import Request, Step, Trace, is_number
 from grader.judge.tracing.wrong_line import LineFinder
 from grader.judge.values.compare import is_array, to_numpy
+from grader.worker.arrays import map_leaves
 from grader.worker.watch.watched_source import AFTER, RETURN, Place
 
 MIN_SLICES = 3  # of a value, which fewer passes may give by chance
 EXACT = 2e-6  # of a value: what rounding of float32 leaves apart
 
 
-def changing_argument(trace: Trace) -> int | None:
-    """Return the first step that changes an array in place which was there before the call."""
-    given = {step.made for step in trace.steps if step.given and is_array(step.value)}
+def changing_argument(trace: Trace, request: Request) -> int | None:
+    """Return the first step that changes an array of the arguments in place."""
+    arguments: list[Any] = []
+    map_leaves([request["args"], request["kwargs"]], arguments.append)
+    given = {
+        step.made
+        for step in trace.steps
+        if step.given and is_array(step.value) and any(is_equal(step.value, each) for each in arguments)
+    }
     for index, step in enumerate(trace.steps):
         is_method = step.place.kind == "Call" and step.place.name.endswith("_")
         if step.made in given and (is_method or step.place.kind == AFTER):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -195,7 +196,7 @@ def find_wrong_line(
 def _refuses(call: WatchedCall) -> bool:
     """Return True if a statement of the submission's own raised: whatever keeps it from that mends the call."""
     frames = call.trace.raised.frames if call.trace.raised else ()
-    return any(str(code).lstrip().startswith("raise") for *_, code in frames[-1:])
+    return any(re.search(r"(^|[:;])\s*raise\b", str(code)) for *_, code in frames[-1:])
 
 
 def with_helpers(source: str, functions: Collection[str]) -> set[str]:
