@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
-from support.factories import judge_source
+from support.factories import ROOT, judge_source
 
 from grader.judge.mistakes.changed_parts import find_changed_parts
 from grader.judge.processes.launcher import Launcher
@@ -117,6 +119,16 @@ SOFTMAX = """def softmax(x, dim=-1):
     x = x.exp()
     return x / x.sum(dim, keepdim=True)
 """
+ROWS = SOFTMAX.replace("dim=-1):\n", "dim=-1):\n    for row in x.clone().reshape(-1, x.shape[-1]):\n        row -= 1\n")
+NESTED = "\n".join(
+    [
+        "def softmax(x, dim=-1):",
+        *(f"{' ' * depth}if dim is not None:" for depth in range(1, 86)),
+        *[f"{' ' * 86}a = dim"] * 600,
+        f"{' ' * 86}powers = (x - x.amin(dim, keepdim=True)).exp()",
+        f"{' ' * 86}return powers / powers.mean(dim, keepdim=True)",
+    ]
+)
 FEED_FORWARD = """import torch
 
 
@@ -244,6 +256,8 @@ def test_the_line_of_a_named_mistake_is_found(
     [
         ("causal_mask", MASK, "7 is where it goes wrong: `m[i, :i] = True` leaves in `m` exactly what"),
         ("softmax", SOFTMAX, "2 is where it goes wrong: `x -= x.amax(dim, keepdim=True)` leaves in `x` exactly what"),
+        # what a loop goes over is no argument
+        ("softmax", ROWS, "4 is where it goes wrong: `x -= x.amax(dim, keepdim=True)` leaves in `x` exactly what"),
     ],
 )
 def test_a_line_that_changes_what_was_there_is_quoted(lesson: str, source: str, line: str, launcher: Launcher) -> None:
@@ -288,6 +302,14 @@ def test_a_statement_that_gives_nothing_is_found_by_its_words(
     assert f"Line {line} is where it goes wrong: `{statement}` is what the named mistake does." in found.says
 
 
+@pytest.mark.slow
+def test_words_below_many_tests_are_looked_for_once(launcher: Launcher) -> None:
+    """A minute and a half went by in this one, which is more than `grader run` waits."""
+    began = time.process_time()
+    assert len(judge_source(launcher, "softmax", NESTED).mistakes) == 2
+    assert time.process_time() - began < 20
+
+
 def test_where_all_runs_in_another_file_no_line_is_told(launcher: Launcher) -> None:
     """No line of the judged file is to blame then, and the search for it says nothing."""
     result = judge_source(launcher, "adamw", "from own import adamw_step\n", siblings={"own": ("own.py", ADAMW)})
@@ -300,6 +322,17 @@ def test_where_a_statement_is_missing_is_what_comes_next(launcher: Launcher) -> 
     (found,) = judge_source(launcher, "training", TRAINING.format(clear="pass", cut="pass")).lines
     assert found.function == "train_step"
     assert "Line 11 is where something is missing: the reference does something before `loss.b" in found.says
+
+
+def test_what_is_there_is_not_called_missing(launcher: Launcher) -> None:
+    """Both norms are made; that the second is not used where it should be is no fault of the line that makes it."""
+    source = (ROOT / "solutions/core/block.py").read_text()
+    before, after = source.split("            heard = self.attn(x, mask)  # step: post_talk")
+    after = "        return out" + after.partition("        return out")[2]
+    both = "            h = self.norm1(x + self.attn(x, mask))\n            out = h + self.ffn(h)\n"
+    result = judge_source(launcher, "block", before + both + after)
+    assert [each.id for each in result.mistakes] == ["bl-missing-norm"]
+    assert [each.line for each in result.lines] == [source[: source.index("post_talk")].count("\n") + 2]
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,15 @@ Span = tuple[int, int, int, int]
 
 
 class Part(NamedTuple):
-    """What stands where a source was changed, and whether it is of the kind of what stood there, or cut out of it."""
+    """What stands where a source was changed, and what stood there, if that is one thing."""
 
     node: ast.stmt | ast.expr
-    is_alike: bool
+    old: ast.AST | None
+
+    @property
+    def is_alike(self) -> bool:
+        """Return True if it is of the kind of what stood there, or cut out of it."""
+        return type(self.old) is type(self.node) or isinstance(self.node, ast.Subscript)
 
     @property
     def span(self) -> Span:
@@ -34,12 +39,13 @@ def find_changed_statements(wrong: ast.Module, parts: Sequence[Part]) -> list[as
     return [node for node in simple if any(covers(_span_of(node), part.span) for part in parts)]
 
 
-def find_following(wrong: ast.Module, parts: Sequence[Part]) -> list[ast.stmt]:
-    """Return what comes next where a changed source has `pass` in the place of a statement."""
-    spans = {part.span for part in parts if isinstance(part.node, ast.Pass)}
+def find_following(wrong: ast.Module, parts: Sequence[Part]) -> list[tuple[ast.AST | None, ast.stmt]]:
+    """Return what is missing where a changed source has `pass` in the place of a statement, and what comes next."""
+    missing = {part.span: part.old for part in parts if isinstance(part.node, ast.Pass)}
     bodies = (getattr(node, "body", None) for node in ast.walk(wrong))
     pairs = (pair for body in bodies if isinstance(body, list) for pair in itertools.pairwise(body))
-    return [after for each, after in pairs if isinstance(each, ast.Pass) and _span_of(each) in spans]
+    spans = ((_span_of(each), after) for each, after in pairs if isinstance(each, ast.Pass))
+    return [(missing[span], after) for span, after in spans if span in missing]
 
 
 def constructor_of(node: ast.ClassDef) -> list[ast.stmt]:
@@ -56,15 +62,11 @@ def attributes_of(statement: ast.stmt) -> set[str]:
 
 def find_changed_parts(right: str, wrong: str) -> list[Part]:
     """Return where *wrong* has something else than *right*."""
-    return [Part(new, _is_alike(old, new)) for old, new in _differing(ast.parse(right), ast.parse(wrong))]
+    return [Part(new, old) for old, new in _differing(ast.parse(right), ast.parse(wrong))]
 
 
 def _span_of(node: ast.stmt | ast.expr) -> Span:
     return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0
-
-
-def _is_alike(old: ast.AST | None, new: ast.AST) -> bool:
-    return type(old) is type(new) or isinstance(new, ast.Subscript)
 
 
 Differing = Iterator[tuple[ast.AST | None, ast.stmt | ast.expr]]

@@ -21,6 +21,7 @@ from grader.judge.mistakes.changed_parts import (
     find_changed_statements,
     find_following,
 )
+from grader.judge.mistakes.expression_patterns import is_same
 from grader.judge.mistakes.mistake_set import MistakeSet
 from grader.judge.tracing.line_words import describe
 from grader.judge.tracing.matching import WrongStep
@@ -39,9 +40,10 @@ from grader.judge.tracing.wrong_line import MAX_SECONDS, LineFinder
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import same
 from grader.model import WrongLine
-from grader.source.parse import parse
+from grader.source.parse import nodes_in, parse
 
 MAX_WAYS = 12  # of making the mistakes that are named
+_WITH_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,14 @@ class MistakenVersion:
     Attributes:
         changes: What stands in the place of its steps.
         statements: Those that have changed parts in them.
-        following: Those before which it lacks one.
+        following: What it lacks, each with the statement before which that is missing.
     """
 
     module: WatchedModule
     changes: Mapping[str, str]
     parts: Sequence[Part]
     statements: Sequence[ast.stmt]
-    following: Sequence[ast.stmt]
+    following: Sequence[tuple[ast.AST | None, ast.stmt]]
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def find_mistaken_line(
         LearnerError: The submission does not answer.
     """
     right_elsewhere = with_helpers(source, passed)
-    changed, following = list[ast.stmt](), list[ast.stmt]()
+    changed, following = list[ast.stmt](), list[tuple[ast.AST | None, ast.stmt]]()
     until = time.monotonic() + MAX_SECONDS
     for version in versions:
         if time.monotonic() > until:
@@ -165,13 +167,15 @@ def _steps_of_mistake(
 
 
 def _find_by_words(
-    function: str, source: str, changed: Sequence[ast.stmt], following: Sequence[ast.stmt]
+    function: str, source: str, changed: Sequence[ast.stmt], following: Sequence[tuple[ast.AST | None, ast.stmt]]
 ) -> WrongLine | None:
     if same := _only_statement(function, source, changed):
         return _tell(function, same, f"`{ast.unparse(same)}` is what the named mistake does.")
     if maker := _only_maker(function, source, changed):
         return maker
-    after = _only_statement(function, source, following)
+    own = [node for owner in parse(source).body if getattr(owner, "name", "") == function for node in nodes_in(owner)]
+    missing = [after for lacking, after in following if not any(is_same(node, lacking) for node in own)]
+    after = _only_statement(function, source, missing)
     why = f"the reference does something before `{ast.unparse(after)}`." if after else ""
     return _tell(function, after, why, "where something is missing") if after else None
 
@@ -181,14 +185,16 @@ def _only_statement(function: str, source: str, wanted: Iterable[ast.stmt]) -> a
 
     What it does is not seen; so it counts only where it depends on no test.
     """
-    words = {ast.dump(each) for each in wanted if not isinstance(each, ast.Pass | ast.Return)}
-    owners = [node for node in parse(source).body if getattr(node, "name", "") == function]
-    tests = [node for owner in owners for node in ast.walk(owner) if isinstance(node, ast.If)]
-    found, under_test = (
-        [node for each in some for node in ast.walk(each) if isinstance(node, ast.stmt) and ast.dump(node) in words]
-        for some in (owners, tests)
-    )
-    return found[0] if len(found) == 1 and not under_test else None
+    wanted = [each for each in wanted if not isinstance(each, ast.Pass | ast.Return)]
+    owners = (node for node in parse(source).body if getattr(node, "name", "") == function)
+    waiting: list[tuple[ast.AST, bool]] = [(node, False) for node in owners]
+    found: list[tuple[ast.stmt, bool]] = []
+    for node, is_tested in waiting:  # grows while it is read
+        if isinstance(node, ast.stmt) and any(is_same(node, each) for each in wanted):
+            found.append((node, is_tested))
+        inside = (each for each in ast.iter_child_nodes(node) if isinstance(each, _WITH_STATEMENTS))
+        waiting += [(each, is_tested or isinstance(node, ast.If)) for each in inside]
+    return found[0][0] if len(found) == 1 and not found[0][1] else None
 
 
 def _only_maker(function: str, source: str, changed: Iterable[ast.stmt]) -> WrongLine | None:
