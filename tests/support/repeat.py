@@ -47,9 +47,14 @@ def _marks(row: tuple[Any, ...], usual: Collection[Any], slow: Collection[Any]) 
     return [pytest.mark.slow] if row in slow or row[0] in slow else [pytest.mark.soak]
 
 
+def read_long_tests() -> set[str]:
+    """Return the names in long_tests.txt, which `support.measure` writes."""
+    return set((ROOT / "tests" / "long_tests.txt").read_text().splitlines())
+
+
 def mark_long_tests(items: list[pytest.Item]) -> None:
     """Mark as slow what long_tests.txt names: tests that each took 0.2 s of processor time or more."""
-    names = set((ROOT / "tests" / "long_tests.txt").read_text().splitlines())
+    names = read_long_tests()
     for item in items:
         if item.nodeid.removeprefix("tests/") in names:
             item.add_marker(pytest.mark.slow)
