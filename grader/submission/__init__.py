@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from grader.errors import SubmissionError
-from grader.files import is_file, read_bounded, resolved
 from grader.model import Course, Lesson, Submission
+from grader.submission.own_files import ON_DISK, FilesOfHandIn, FilesOnDisk
 from grader.submission.own_modules import (
     COPY_NUMBER,
     OF_PACKAGE,
@@ -28,6 +27,7 @@ from grader.submission.source_text import (
     encode_source,
     read_bytes,
     read_source,
+    to_source,
 )
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "START",
     "UTF8_BOM",
     "UTF16_BOMS",
+    "FilesOfHandIn",
     "artefact_path",
     "decode_source",
     "encode_source",
@@ -59,7 +60,12 @@ MAX_ARTEFACT_BYTES = 8 << 20
 
 
 def read_submission(
-    path: Path, lesson: Lesson, course: Course, root: Path | None = None, workspace: Path | None = None
+    path: Path,
+    lesson: Lesson,
+    course: Course,
+    root: Path | None = None,
+    workspace: Path | None = None,
+    files: FilesOnDisk = ON_DISK,
 ) -> Submission:
     """Return the submission of *lesson* in the file at *path*, with the learner's own modules that it imports.
 
@@ -70,17 +76,18 @@ def read_submission(
     Raises SubmissionError if the file itself cannot be read, or a link leads out of *root* to it: in somebody else's
     folder it may be any file of the user's. A fault of another file is a note.
     """
-    if root and not resolved(path).is_relative_to(resolved(root)):
+    if root and not files.resolved(path).is_relative_to(files.resolved(root)):
         what = "a link leads from here to a file outside of the workspace"
         next_step = "put the file itself there, then repeat the command"
         raise SubmissionError(what, where=str(path), next_step=next_step)
     in_workspace = path.absolute().parent.name == lesson.track
-    source = read_source(path, if_missing=START if in_workspace else NAME_IT)
-    siblings = OwnModules(path, lesson, course, root, workspace)
+    source = to_source(files.read_bytes(path, START if in_workspace else NAME_IT), path)
+    siblings = OwnModules(path, lesson, course, root, workspace, files)
     source = siblings.follow(source)
-    artefact = read_artefact(path) if lesson.kind == "capstone" else None
+    artefact = read_artefact(path, files) if lesson.kind == "capstone" else None
     notes = tuple(siblings.notes)
-    if lesson.kind == "capstone" and artefact is None and os.path.lexists(beside := artefact_path(path)):
+    beside = artefact_path(path)
+    if lesson.kind == "capstone" and artefact is None and beside.name in files.names_in(beside.parent):
         why = "it is a link" if beside.is_symlink() else "it is no file that can be read"
         notes += (f"{beside.name} is left out: {why}",)
     return Submission(lesson.name, str(path), source, siblings.found, notes, artefact=artefact)
@@ -91,10 +98,10 @@ def artefact_path(path: Path) -> Path:
     return path.with_suffix(ARTEFACT_SUFFIX)
 
 
-def read_artefact(path: Path) -> bytes | None:
+def read_artefact(path: Path, files: FilesOnDisk = ON_DISK) -> bytes | None:
     """Return the weights beside a submission, cut at one byte more than is allowed; None without an ordinary file."""
     artefact = artefact_path(path)
     try:
-        return read_bounded(artefact, MAX_ARTEFACT_BYTES + 1) if is_file(artefact) else None
+        return files.read_bounded(artefact, MAX_ARTEFACT_BYTES + 1) if files.is_file(artefact) else None
     except OSError:
         return None

@@ -13,12 +13,12 @@ from keyword import iskeyword
 from pathlib import Path
 
 from grader.errors import SubmissionError
-from grader.files import is_file, resolved
 from grader.model import Course, Lesson
 from grader.source.library_parts import COME_ALONG
 from grader.source.parse import imported_module, imports_in, nodes_in, parse
 from grader.source.scopes import imported_name, module_names
-from grader.submission.source_text import MAX_BYTES, read_source
+from grader.submission.own_files import FilesOnDisk
+from grader.submission.source_text import MAX_BYTES, check_size, to_source
 
 OF_PACKAGE = "__init__.py"
 
@@ -40,7 +40,16 @@ RESERVED = sys.stdlib_module_names | _PACKAGE_NAMES | COME_ALONG | _OUR_NAMES
 class OwnModules:
     """The learner's modules that a file imports, and those that these import in turn."""
 
-    def __init__(self, path: Path, lesson: Lesson, course: Course, root: Path | None, workspace: Path | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        lesson: Lesson,
+        course: Course,
+        root: Path | None,
+        workspace: Path | None,
+        files: FilesOnDisk,
+    ) -> None:
+        self._files = files
         self.found: dict[str, tuple[str, str]] = {}
         self.notes: list[str] = []
         self._file = path.absolute()
@@ -55,9 +64,9 @@ class OwnModules:
         self._folders += [workspace / name for name in self._tracks] if workspace else []
         above = [folder for folder in (self._home, *self._home.parents) if folder.is_relative_to(self._root)]
         around = [place for folder in above for place in (folder, folder / "src")]
-        self._around = _holding(around)
-        self._places = _holding(dict.fromkeys((*self._folders, *around)))
-        self._holding = cache(_holding)  # of the one folder in which a relative import looks
+        self._around = self._holding_of(around)
+        self._places = self._holding_of(dict.fromkeys((*self._folders, *around)))
+        self._holding = cache(self._holding_of)  # of the one folder in which a relative import looks
         self._installed = RESERVED.union(name.replace("-", "_") for name in course.packages)
         self._lesson = lesson.name  # the name of the file itself, whatever it is called
         self._of_packages: dict[str, Path] = {}  # files, by the plain names that they got
@@ -96,22 +105,34 @@ class OwnModules:
 
     def _find(self, name: str) -> Path | None:
         """Return the file of a module: also a notebook, a copy that a browser has numbered, or that of a package."""
-        named = self._of_packages.get(name) or self._find_file(name) or _find_below(self._around, name, OF_PACKAGE)
+        named = self._of_packages.get(name) or self._find_file(name) or self._find_below(self._around, name, OF_PACKAGE)
         copies = self._copies.get(name, []) if self._home in self._folders else []
-        return named or (copies[0] if len(copies) == 1 and is_file(copies[0]) else None)
+        return named or (copies[0] if len(copies) == 1 and self._files.is_file(copies[0]) else None)
 
     def _find_file(self, name: str) -> Path | None:
-        return _find_below(self._places, f"{name}.py") or _find_below(self._places, f"{name}.ipynb")
+        return self._find_below(self._places, f"{name}.py") or self._find_below(self._places, f"{name}.ipynb")
 
     @cached_property
     def _copies(self) -> dict[str, list[Path]]:
         """The files beside with a number behind the name of their module, by that name."""
         found: dict[str, list[Path]] = {}
-        with suppress(OSError):
-            for file in self._home.iterdir():
-                if file.suffix == ".py" and (name := without_number(file.stem)) != file.stem:
-                    found.setdefault(name, []).append(file)
+        for file in map(self._home.joinpath, self._files.names_in(self._home)):
+            if file.suffix == ".py" and (name := without_number(file.stem)) != file.stem:
+                found.setdefault(name, []).append(file)
         return found
+
+    def _holding_of(self, folders: Iterable[Path]) -> dict[str, list[Path]]:
+        """Return which folders hold each name: of thousands of imports most lead nowhere, and are looked up here."""
+        found: dict[str, list[Path]] = {}
+        for folder in folders:
+            for name in self._files.names_in(folder):
+                found.setdefault(name, []).append(folder)
+        return found
+
+    def _find_below(self, folders: Mapping[str, Sequence[Path]], *parts: str) -> Path | None:
+        """Return the first file of that path in the folders that hold its first part."""
+        found = (each.joinpath(*parts) for each in folders.get(parts[0], ()))
+        return next(filter(self._files.is_file, found), None)
 
     def _plain_name(self, importer: Path, module: str, part: str = "", is_looked_into: bool = True) -> str:
         """Return the plain name that a module gets, or one that is *part* of it, if it is of the learner's packages.
@@ -143,10 +164,10 @@ class OwnModules:
         else:
             folders = self._around
         if not first:
-            return _find_below(folders, OF_PACKAGE)
+            return self._find_below(folders, OF_PACKAGE)
         *above, last = (first, *inner)
         ways = [f"{last}.py"], [last, OF_PACKAGE], [f"{last}.ipynb"]
-        return next((file for way in ways if (file := _find_below(folders, *above, *way))), None)
+        return next((file for way in ways if (file := self._find_below(folders, *above, *way))), None)
 
     def _name_file(self, file: Path) -> str:
         """Return the name of a file, or of its package, and where that has another meaning the path to it.
@@ -155,7 +176,7 @@ class OwnModules:
         """
         name = file.parent.name if file.name == OF_PACKAGE else file.stem
         held_by = self._find(name)
-        is_free = held_by in (None, file) or (held_by == file.with_name(OF_PACKAGE) and not held_by.stat().st_size)
+        is_free = held_by in (None, file) or (held_by == file.with_name(OF_PACKAGE) and self._files.is_empty(held_by))
         if self._is_taken(name, file) or not is_free or file == self._root / OF_PACKAGE:
             within = self._root if file.is_relative_to(self._root) else self._workspace
             path = "_".join(file.relative_to(within).with_suffix("").parts)
@@ -184,7 +205,7 @@ class OwnModules:
         A name that it imports only out of itself is not its own: it is the module of that name.
         """
         with suppress(SubmissionError, SyntaxError):
-            source = "" if self._names_left < 0 or self._leads_out(file) else read_source(file)
+            source = "" if self._names_left < 0 or self._leads_out(file) else self._read(file)
             self._names_left -= len(source)
             leads_to = {node: self._find_in_package(file, imported_module(node)) for node in imports_in(source)}
             stars = {other for node, other in leads_to.items() if other and node.names[0].name == "*"}
@@ -196,14 +217,18 @@ class OwnModules:
         return frozenset(), set()
 
     def _leads_out(self, file: Path) -> bool:
+        resolved = self._files.resolved
         return not any(resolved(file).is_relative_to(resolved(folder)) for folder in (self._root, self._workspace))
+
+    def _read(self, file: Path) -> str:
+        return to_source(self._files.read_bytes(file), file)
 
     def _keep(self, name: str, file: Path) -> str:
         if self._leads_out(file):
             self._note(f"{file.name} is left out: it is a link that leads out of {self._root}")
             return ""
         try:
-            source = _rename_imports(read_source(file), partial(self._plain_name, file))
+            source = _rename_imports(self._read(file), partial(self._plain_name, file))
         except SubmissionError as error:
             self._note(f"{file.name}, which your file imports, is left out: {error.what}")
             return ""
@@ -224,23 +249,8 @@ class OwnModules:
             self._note(f"{file.name} beside your file is ignored: {why}; rename it")
 
     def _note_track(self, name: str, rest: str) -> None:
-        if name in self._tracks and rest and is_file(self._root / name / f"{rest}.py"):
+        if name in self._tracks and rest and self._files.is_file(self._root / name / f"{rest}.py"):
             self._note(f"{name}.{rest} is not found from here: write `from {rest} import ...` instead")
-
-
-def _holding(folders: Iterable[Path]) -> dict[str, list[Path]]:
-    """Return which of the folders hold each name: of thousands of imports most lead nowhere, and are looked up here."""
-    found: dict[str, list[Path]] = {}
-    for folder in folders:
-        with suppress(OSError):
-            for each in folder.iterdir():
-                found.setdefault(each.name, []).append(folder)
-    return found
-
-
-def _find_below(folders: Mapping[str, Sequence[Path]], *parts: str) -> Path | None:
-    """Return the first file of that path in the folders that hold its first part."""
-    return next((file for each in folders.get(parts[0], ()) if is_file(file := each.joinpath(*parts))), None)
 
 
 def without_number(name: str) -> str:
@@ -248,10 +258,10 @@ def without_number(name: str) -> str:
     return _NUMBERED.sub("", name)
 
 
-def why_unread(path: Path) -> str:
-    """Return why a file is no Python source that can be read; empty if it is."""
+def why_unread(raw: bytes, path: Path) -> str:
+    """Return why what is in a file is no Python source that can be read; empty if it is."""
     try:
-        parse(read_source(path))
+        parse(to_source(check_size(raw, path), path))
     except SubmissionError as error:
         return error.what
     except SyntaxError as error:

@@ -31,7 +31,12 @@ def read_source(path: Path, if_missing: str = NAME_IT) -> str:
 
     Raises SubmissionError; `if_missing` is its next step where there is no such file, or another thing in its place.
     """
-    source = decode_source(read_bytes(path, if_missing), path)
+    return to_source(read_bytes(path, if_missing), path)
+
+
+def to_source(raw: bytes, path: Path) -> str:
+    """Return what is in the Python file at *path* as `read_source` does. Raises SubmissionError."""
+    source = decode_source(raw, path)
     if _is_notebook(source):
         rename = f"rename it to {path.stem}.ipynb, or save it as Python in Jupyter or Colab"
         raise _make_error("the file is a notebook, whatever its name says", path, rename)
@@ -65,6 +70,11 @@ def read_bytes(path: Path, if_missing: str = NAME_IT) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         next_step = instead if getattr(error, "errno", None) == errno.ELOOP else "make it readable for yourself"
         raise _make_error(f"the file cannot be read: {reason}", path, next_step) from None
+    return check_size(raw, path)
+
+
+def check_size(raw: bytes, path: Path) -> bytes:
+    """Return what is in a Python file. Raises SubmissionError if it is too large."""
     if len(raw) > MAX_BYTES:
         raise _make_error("the file is larger than 250 kB", path, WITHOUT_DATA)
     return raw

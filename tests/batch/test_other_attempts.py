@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
+from pathlib import Path
 
 import pytest
-from support.hand_ins import ANSWERS, SUMS, TINY, write
+from support.hand_ins import ANSWERS, SUMS, TINY
 
 from grader.batch.one_learner.other_attempts import OtherAttempts
 from grader.course import load
@@ -19,17 +21,16 @@ STUB = (TINY / "exercises/basics/moving_average.py").read_text()
 
 
 @pytest.fixture
-def read_lessons(tmp_path):
+def read_lessons():
     """Reads lessons in the newest attempt of these files that has them, or another, and says of which their time is."""
     course = load(TINY)
 
     def do(files: dict[str, str], names: list[str], best: bool = False, place: int = 0) -> list[tuple[Submission, str]]:
-        write(tmp_path, files)
         lessons, folders = [*course.lessons.values()], [TWO, ONE]
         matches = match_attempts(course, lessons, files, folders, best=best, weights={})
         contents = {path: text.encode() for path, text in files.items()}
         judged = {one.path for found in matches.values() for one in found}
-        others = OtherAttempts(tmp_path, course, files, contents, ["", *folders], judged, best)
+        others = OtherAttempts(course, files, contents, ["", *folders], judged, best)
         found = [others.read(course.lessons[name], matches[name][place]) for name in names]
         return [(submission, match.newest) for submission, match in found]
 
@@ -77,7 +78,20 @@ def test_what_an_attempt_lacks_is_of_the_newest_that_has_it(read, line, files, t
     assert all(", which it imports, " in note for note in submission.notes)
     paths = [path for path, _ in submission.siblings.values()]
     pairs = zip(paths, submission.notes, strict=False)  # no note of one that is found without
-    assert all(("/attempt " in path) == (" is of attempt " in note) for path, note in pairs)
+    assert all(path.startswith("attempt ") == (" is of attempt " in note) for path, note in pairs)
+
+
+def test_lending_a_file_tree_costs_little(read_lessons, monkeypatch):
+    """Of hundreds of files below 40 folders, each of which every lesson imports, none is made, and it takes no time."""
+    for act in ("mkdir", "open", "write_bytes"):
+        monkeypatch.setattr(Path, act, lambda *_, **__: pytest.fail("a file is made"))
+    folders = [f"d{number}" for number in range(40)]
+    tree = {f"x/{'/'.join(folders)}/f{number}.py": "" for number in range(400)}
+    imports = "".join(f"import {name}\n" for name in folders)
+    lessons = {f"{at}/{name}.py": imports + ANSWERS[name] for at, name in enumerate(("argmax_2d", "moving_average"))}
+    began = time.process_time()
+    read_lessons(tree | lessons, ["argmax_2d", "moving_average"])
+    assert time.process_time() - began < 4
 
 
 def test_which_of_several_files_is_meant_is_asked(read):

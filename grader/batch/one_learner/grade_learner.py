@@ -5,16 +5,14 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.one_learner.keep_code import find_linked, keep_code
 from grader.batch.one_learner.other_attempts import OtherAttempts, called
-from grader.batch.one_learner.read_sources import read_failed_submission, read_sources, write_sources
+from grader.batch.one_learner.read_sources import read_failed_submission, read_sources
 from grader.batch.settings import Settings
 from grader.course import aliases
 from grader.course.course_files import Unchanged
@@ -59,12 +57,11 @@ class Counting(NamedTuple):
 class LearnerGrader:
     """Grades learner after learner with one judge, which keeps what it has computed for the course.
 
-    `folder` is an empty folder; each learner's files are removed from it again. `on_step` is called with each
-    lesson that is going to be judged.
+    `on_step` is called with each lesson that is going to be judged.
     """
 
-    def __init__(self, judge: Judge, settings: Settings, folder: Path, on_step: Callable[[str], None]) -> None:
-        self.judge, self.settings, self.folder, self.on_step = judge, settings, folder, on_step
+    def __init__(self, judge: Judge, settings: Settings, on_step: Callable[[str], None]) -> None:
+        self.judge, self.settings, self.on_step = judge, settings, on_step
         judge.next_lessons = settings.lessons
         self.course = Unchanged(judge.course, settings.files)
         self.lessons = [judge.course.lessons[name] for name in settings.lessons]
@@ -82,8 +79,8 @@ class LearnerGrader:
         texts: Mapping[str, str] = {}
         prints: dict[str, Any] = {}
         if not hand_in.problem:
-            with TemporaryDirectory(dir=self.folder) as root, hand_in.takes_the_blame(learner.source):
-                attempts, texts = self._find_lessons(learner, hand_in, Path(root))
+            with hand_in.takes_the_blame(learner.source):
+                attempts, texts = self._find_lessons(learner, hand_in)
         if attempts:
             failed = make_ungraded(left_out, "grader-error", self.settings, [FAILED])
             attempts = [one._replace(found=failed) if one.found.lesson == left_out else one for one in attempts]
@@ -101,7 +98,7 @@ class LearnerGrader:
         )
         return GradedHandIn(record, prints, self.judge.launcher.layers if attempts else None)
 
-    def _find_lessons(self, learner: Learner, hand_in: HandIn, root: Path) -> tuple[list[Attempt], Mapping[str, str]]:
+    def _find_lessons(self, learner: Learner, hand_in: HandIn) -> tuple[list[Attempt], Mapping[str, str]]:
         """Return the attempts at each lesson, and the texts of all files; nothing if it cannot be read."""
         names = {function.name for lesson in self.lessons for function in lesson.functions}
         read = read_sources(hand_in, learner, names, shown_packages(self.judge.course))
@@ -115,43 +112,38 @@ class LearnerGrader:
         if not any(found[0].path for found in matches.values()):
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)
-        write_sources(root, read.contents, hand_in)
         judged = {one.path for found in matches.values() for one in found}
-        others = OtherAttempts(root, self.judge.course, sources, read.contents, ["", *folders], judged, best)
-        labels = _PathLabels(root, learner)
+        others = OtherAttempts(self.judge.course, sources, read.contents, ["", *folders], judged, best)
+        prefix = f"{learner.source}/" if learner.kind in ("folder", "zip", "tar", "git") else ""
         attempts: list[Attempt] = []
         for lesson in self.lessons:
             for one in matches[lesson.name]:
-                if lesson.kind == "capstone" and one.path:
-                    self._write_artefact(root, lesson, one, folders, hand_in)
-                attempts.append(self._read_lesson(lesson, one, others, labels, sources))
+                is_trained = lesson.kind == "capstone" and one.path
+                artefact = self._find_artefact(lesson, one, folders, hand_in) if is_trained else None
+                attempts.append(self._read_lesson(lesson, one, others, artefact, prefix, sources))
         submissions = [attempt.found for attempt in attempts if isinstance(attempt.found, Submission)]
         imported = {path for each in submissions for path, _ in each.siblings.values()}
-        found = {path for path in sources if labels.replace_in(str(root / path)) in imported}
+        found = {path for path in sources if printable(prefix + path) in imported}
         self._explain_missing(hand_in, sources, matches, found)
         return attempts, sources
 
-    def _write_artefact(
-        self, root: Path, lesson: Lesson, match: Match, earlier: Sequence[str], hand_in: HandIn
-    ) -> None:
-        """Write the weights of a lesson beside its file, where `read_submission` finds them; note which they are."""
+    def _find_artefact(self, lesson: Lesson, match: Match, earlier: Sequence[str], hand_in: HandIn) -> bytes | None:
+        """Return the weights of a lesson; note which they are."""
         path, folder = find_artefact(lesson, match, hand_in.files, earlier)
-        beside = artefact_path(root / match.path)
         if path:
-            beside.write_bytes(hand_in.files[path])
             of = "" if folder == match.folder else f" of {called(folder)}"
             name = PurePosixPath(path).name
-            which = "" if name.casefold() == beside.name.casefold() else f" {name}"
+            beside = artefact_path(Path(match.path)).name
+            which = "" if name.casefold() == beside.casefold() else f" {name}"
             if which or of:
                 hand_in.note(f"{lesson.name}: its weights are{which}{of}.")
-            return
-        with suppress(OSError, ValueError):
-            beside.unlink()  # with which it was judged before
+            return hand_in.files[path]
         known = self.judge.course.lessons
         others = [one for one in hand_in.files if is_artefact(one) and PurePosixPath(one).stem not in known]
         if others:
             shown, name = join_some(others, MAX_NAMES_SHOWN), f"{lesson.name}{ARTEFACT_SUFFIX}"
             hand_in.note(f"{lesson.name}: its weights are to be called {name}; not taken for them: {shown}.")
+        return None
 
     def _judge(self, attempts: Sequence[Attempt]) -> list[Counting]:
         """Return what counts of each lesson, in their order: of several attempts at one the best."""
@@ -237,21 +229,31 @@ class LearnerGrader:
         return kept
 
     def _read_lesson(
-        self, lesson: Lesson, found: Match, others: OtherAttempts, labels: _PathLabels, texts: Mapping[str, str]
+        self,
+        lesson: Lesson,
+        found: Match,
+        others: OtherAttempts,
+        artefact: bytes | None,
+        prefix: str,
+        texts: Mapping[str, str],
     ) -> Attempt:
-        """Return the attempt at a lesson that was found; *texts* are the learner's own, by path."""
+        """Return the attempt at a lesson that was found, with *prefix* before what readers know as paths.
+
+        *texts* are the learner's own, by path.
+        """
         notes = (printable(found.note),) if found.note else ()
         if not found.path:
             return Attempt(found, make_ungraded(lesson.name, "missing", self.settings, notes))
         own = {"": texts[found.path]}
         try:
-            submission, found = others.read(lesson, found)
+            submission, found = others.read(lesson, found, artefact)
         except SubmissionError as error:
-            path = labels.replace_in(str(others.root / found.path))
-            return Attempt(found, self._unreadable(lesson, path, error, notes), own)
-        for name, (file, source) in submission.siblings.items():
-            own[name] = texts.get(Path(file).relative_to(others.root).as_posix(), source)
-        return Attempt(found, labels.relabel(submission, notes), own)
+            return Attempt(found, self._unreadable(lesson, printable(prefix + found.path), error, notes), own)
+        own |= {name: texts.get(path, source) for name, (path, source) in submission.siblings.items()}
+        siblings = {name: (printable(prefix + path), text) for name, (path, text) in submission.siblings.items()}
+        shown = replace(submission, path=printable(prefix + submission.path), siblings=siblings)
+        shown = replace(shown, notes=(*notes, *map(printable, submission.notes)))
+        return Attempt(found, shown, own)
 
     def _unreadable(self, lesson: Lesson, path: str, error: SubmissionError, notes: tuple[str, ...]) -> LessonResult:
         """Return the result of a file that is no readable text: no points, as with a syntax error."""
@@ -297,20 +299,3 @@ def _times_of(learner: Learner, hand_in: HandIn, folders: Mapping[str, str]) -> 
     newest = HandedIn(hand_in.when or learner.when, learner.late)
     attempts = {"": newest} | {one.folder: HandedIn(one.when, one.late) for one in learner.earlier}
     return newest, {name: attempts[folder] for name, folder in folders.items() if folder in attempts}
-
-
-class _PathLabels:
-    """Replaces the temporary paths of a learner's files by those that readers know: `alice/softmax.py`."""
-
-    def __init__(self, root: Path, learner: Learner) -> None:
-        self.root = str(root)
-        self.label = learner.source if learner.kind in ("folder", "zip", "tar", "git") else ""
-
-    def replace_in(self, text: str) -> str:
-        prefix = f"{self.label}/" if self.label else ""
-        return printable(text.replace(f"{self.root}/", prefix).replace(self.root, self.label))
-
-    def relabel(self, submission: Submission, notes: tuple[str, ...]) -> Submission:
-        siblings = {name: (self.replace_in(path), source) for name, (path, source) in submission.siblings.items()}
-        notes = (*notes, *map(self.replace_in, submission.notes))
-        return replace(submission, path=self.replace_in(submission.path), siblings=siblings, notes=notes)

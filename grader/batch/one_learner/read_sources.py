@@ -117,14 +117,3 @@ def read_failed_submission(
     siblings = {name: (path, sources[name]) for name, (path, _) in submission.siblings.items()}
     read = replace(submission, source=sources[""], siblings=siblings, notes=tuple(dict.fromkeys(notes)))
     return read, {**own, **{name: each.own for name, each in framed.items()}}
-
-
-def write_sources(root: Path, contents: Mapping[str, bytes], hand_in: HandIn) -> None:
-    """Write the files where `read_submission` finds them and what they import; notebooks as Python."""
-    for path, content in contents.items():
-        target = root / path
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        except (OSError, ValueError) as error:
-            hand_in.note(f"{path} was left out: {getattr(error, 'strerror', None) or error}.")

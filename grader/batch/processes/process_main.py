@@ -25,7 +25,6 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from grader.batch.processes.temp_folder import TempFolder
 from grader.batch.settings import Settings
 from grader.course.course_files import course_files, require_unchanged
 from grader.course.load_course import load
@@ -85,17 +84,14 @@ def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
 
     if settings.isolation not in ON_TRUST:  # else a learner's code could reach them
         judge.keep_fingerprints()
-    folder, busy = TempFolder(), threading.Event()
-    threading.Thread(target=_end_with_parent, args=(folder, busy), daemon=True).start()
-    try:
-        grader = LearnerGrader(judge, settings, folder.root, on_step=lambda step: _send(replies, {"step": step}))
-        _send(replies, {"ready": True})
-        for line in sys.stdin.buffer:
-            busy.set()
-            _send(replies, _grade(grader, json.loads(line), replies))
-            busy.clear()
-    finally:
-        folder.remove()
+    busy = threading.Event()
+    threading.Thread(target=_end_with_parent, args=(busy,), daemon=True).start()
+    grader = LearnerGrader(judge, settings, on_step=lambda step: _send(replies, {"step": step}))
+    _send(replies, {"ready": True})
+    for line in sys.stdin.buffer:
+        busy.set()
+        _send(replies, _grade(grader, json.loads(line), replies))
+        busy.clear()
 
 
 def _grade(grader: LearnerGrader, request: dict[str, Any], replies: BinaryIO) -> dict[str, Any]:
@@ -107,7 +103,7 @@ def _grade(grader: LearnerGrader, request: dict[str, Any], replies: BinaryIO) ->
         raise
 
 
-def _end_with_parent(folder: TempFolder, busy: threading.Event) -> None:
+def _end_with_parent(busy: threading.Event) -> None:
     """Block until the parent has closed its end of the pipe, then exit, with the workers.
 
     A process that waits for requests ends by itself; one that is grading for a dead parent is ended here.
@@ -118,7 +114,6 @@ def _end_with_parent(folder: TempFolder, busy: threading.Event) -> None:
     deadline = time.monotonic() + END_SECONDS
     while not busy.is_set() and time.monotonic() < deadline:
         time.sleep(0.1)
-    folder.remove()
     os._exit(1)
 
 
