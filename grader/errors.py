@@ -53,6 +53,10 @@ class GraderError(SelfattendError):
     """Our own machinery failed; never the learner's fault."""
 
 
+class MachineError(GraderError):
+    """This machine lacks room, memory or open files, or a disk fails; whoever's file is read."""
+
+
 class IsolationError(GraderError):
     """The protection that was asked for is not available here."""
 

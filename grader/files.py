@@ -13,9 +13,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grader.errors import CourseError, UsageError
+from grader.errors import CourseError, MachineError, UsageError
 
 AUDIT = "correct the file, then run `grader audit`"
+# what no content of a file brings about
+MACHINE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 MAX_FILE_BYTES = 16 << 20  # of a course's file, a release's or a workspace's
 SMALL_FILE = 64 << 10  # and what a file holds that does not say how large it is
 MAX_NAME_BYTES = 100  # of the name of a learner's files; file systems take 255
@@ -185,6 +187,19 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def blaming_the_machine() -> Iterator[None]:
+    """Raise MachineError for what is this machine's fault, before it is taken for that of whose file is read."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in MACHINE_ERRORS:
+            raise
+        what = f"a hand-in could not be read on this machine: {error.strerror}"
+        next_step = "mend that (df -h, ulimit -n), then repeat the command with --resume"
+        raise MachineError(what, where=str(error.filename or ""), next_step=next_step) from error
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from grader.errors import SubmissionError
-from grader.files import is_file, read_bounded, resolved
+from grader.files import blaming_the_machine, is_file, read_bounded, resolved
 from grader.intake.formats.class_zip import ClassArchive, open_class, require_class
 from grader.intake.formats.zip_member import Note
 from grader.intake.learner import Entry
@@ -21,6 +21,7 @@ MAX_WRAPPING_FOLDERS = 4  # folders, one inside the other, that hold everything
 HasHandIns = Callable[[Sequence[str]], bool]
 
 
+@blaming_the_machine()
 def read_file(path: Path, inside: str, limit: int, note: Note) -> bytes | None:
     """Read at most *limit* bytes of a file; None, and a note, if it is damaged in its archive. Raises OSError."""
     return open_class(path).read(inside, limit, note) if inside else read_bounded(path, limit)
@@ -30,11 +31,12 @@ def read_file(path: Path, inside: str, limit: int, note: Note) -> bytes | None:
 def open_file(path: Path, inside: str, note: Note) -> Iterator[BinaryIO]:
     """Open a file that can be sought in, as archives are read. Raises OSError."""
     if not inside:
-        read_bounded(path, 1)  # refuses links, pipes and what may not be read
-        with path.open("rb") as file:
-            yield file
+        with blaming_the_machine():
+            read_bounded(path, 1)  # refuses links, pipes and what may not be read
+            with path.open("rb") as file:
+                yield file
         return
-    content = open_class(path).read(inside, MAX_INNER_ARCHIVE_BYTES + 1, note)
+    content = read_file(path, inside, MAX_INNER_ARCHIVE_BYTES + 1, note)
     if content is None or len(content) > MAX_INNER_ARCHIVE_BYTES:
         raise OSError(f"it is larger than {MAX_INNER_ARCHIVE_BYTES >> 20} MB" if content else "it is damaged")
     yield io.BytesIO(content)
@@ -77,11 +79,12 @@ def _list_folder(folder: Path, leave_out: Path | None) -> list[Entry]:
 def _kind(child: Path) -> str:
     """Return the kind of an entry; of a link what its name says, since where it leads is not looked at."""
     try:
-        if child.is_symlink():
-            return kind_of(child.name) or "folder"
-        if child.is_dir():
-            return "folder"
-        return kind_of(child.name) if child.is_file() else ""
+        with blaming_the_machine():
+            if child.is_symlink():
+                return kind_of(child.name) or "folder"
+            if child.is_dir():
+                return "folder"
+            return kind_of(child.name) if child.is_file() else ""
     except OSError:
         return ""
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from grader.errors import MachineError
+from grader.files import blaming_the_machine
 from grader.intake.explain_unreadable import explain_unreadable
 from grader.intake.folder_listing import open_file, read_file
 from grader.intake.formats.class_zip import open_class
@@ -132,9 +134,15 @@ class HandIn:
 
     @contextmanager
     def takes_the_blame(self, source: str) -> Iterator[None]:
-        """Turn whatever is raised while it is read into its own problem: one hand-in never stops a class."""
+        """Turn whatever is raised while it is read into its own problem: one hand-in never stops a class.
+
+        Raises MachineError.
+        """
         try:
-            yield
+            with blaming_the_machine():
+                yield
+        except MachineError:
+            raise
         except HandInFull as full:
             self.note(str(full))
         except (ArchiveError, GitError) as error:

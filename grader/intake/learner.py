@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import SubmissionError
+from grader.files import blaming_the_machine
 from grader.intake.formats.class_zip import open_class
 from grader.intake.limits import suffix_of
 
@@ -59,6 +60,7 @@ class Entry:
         """The name without the suffix of its kind."""
         return self.name if self.kind in ("folder", "git") else self.name.removesuffix(suffix_of(self.name))
 
+    @blaming_the_machine()
     def own_path(self) -> Path:
         """Return where it lies. Raises OSError for a link, which could lead to another's work, or to the answers."""
         if not self.inside and self.path.is_symlink():
@@ -73,12 +75,13 @@ class Entry:
         if self.inside:
             return open_class(self.path).modified_at(self.inside)
         try:
-            found = self.path.lstat()
-            times = [found.st_mtime]
-            if self.kind == "folder" and stat.S_ISDIR(found.st_mode):
-                children = zip(self.path.iterdir(), range(MAX_DATED_FILES), strict=False)
-                times += [child.lstat().st_mtime for child, _ in children]
-            return max(times)
+            with blaming_the_machine():
+                found = self.path.lstat()
+                times = [found.st_mtime]
+                if self.kind == "folder" and stat.S_ISDIR(found.st_mode):
+                    children = zip(self.path.iterdir(), range(MAX_DATED_FILES), strict=False)
+                    times += [child.lstat().st_mtime for child, _ in children]
+                return max(times)
         except OSError:
             return 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from support.class_results import made_class
-from support.hand_ins import ANSWERS, TINY, learner_of, write
+from support.hand_ins import ANSWERS, TINY, learner_of, make_zip, write
 from support.learn_command import ROOT, learn
 
 from grader.batch import compare_class, make_record, results, run
@@ -24,7 +25,8 @@ from grader.batch.outputs import Outputs
 from grader.batch.results_folder import store_path
 from grader.cli.grader.run_result import print_result
 from grader.course import load
-from grader.errors import GraderError
+from grader.errors import GraderError, MachineError
+from grader.intake.hand_in import read_hand_in
 from grader.judge.own_limits import end_after, limited_memory
 from grader.model import LessonResult, Limits
 from grader.record import Record
@@ -168,6 +170,23 @@ def test_reading_in_the_run_itself_is_bounded(tmp_path, monkeypatch, more):
 
     assert "could not be graded" in found[0].problem and not found[0].files
     assert found[0].digest == found[1].digest
+
+
+def test_what_the_machine_lacks_is_no_learners_fault(tmp_path):
+    """Without a descriptor left, whatever was handed in is read later, and nobody has a result by that."""
+    write(tmp_path, {"ann/a/x.py": "", "bob.py": ""})
+    make_zip(tmp_path / "cy.zip", {"x.py": ""})
+    kinds = {"ann": "folder", "bob.py": "python", "cy.zip": "zip"}
+    learners = [learner_of(tmp_path / name, kind) for name, kind in kinds.items()]
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for learner in learners:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+        try:
+            with pytest.raises(MachineError, match="Too many open files") as told:
+                read_hand_in(learner)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        assert "--resume" in told.value.next_step
 
 
 def test_looking_for_hand_ins_is_bounded(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from grader.errors import SubmissionError
-from grader.files import read_bounded, resolved
+from grader.files import blaming_the_machine, read_bounded, resolved
 from grader.intake.formats.zip_member import (
     TWICE,
     ArchiveError,
@@ -89,6 +89,7 @@ def open_class(path: Path) -> ClassArchive:
 
 
 @lru_cache(maxsize=1)
+@blaming_the_machine()
 def _read_archive(path: Path, size: int, changed: int) -> ClassArchive:
     return ClassArchive(path)
 

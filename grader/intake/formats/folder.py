@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from grader.files import blaming_the_machine
 from grader.intake.formats.zip_member import Note, PassOver
 from grader.intake.limits import MAX_UNREAD, Looked, is_in_environment, is_own, is_read, is_source
 
@@ -42,7 +43,7 @@ def walk(folder: Path, note: Note, pass_over: PassOver) -> Iterator[tuple[Path, 
 
 def _scan(folder: Path, prefix: str, note: Note, pass_over: PassOver) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as listing:
+        with blaming_the_machine(), os.scandir(folder) as listing:
             found = sorted(listing, key=lambda entry: entry.name)
     except OSError as error:
         if not prefix:
@@ -63,7 +64,7 @@ def _pass_over(entry: os.DirEntry[str], prefix: str, pass_over: PassOver) -> Non
     path = prefix + entry.name
     is_folder = entry.is_dir(follow_symlinks=False)
     if is_folder and is_in_environment(f"{path}/"):
-        with suppress(OSError), os.scandir(entry.path) as listing:
+        with suppress(OSError), blaming_the_machine(), os.scandir(entry.path) as listing:
             for one in islice(listing, MAX_UNREAD):
                 _pass_over(one, f"{path}/", pass_over)
     elif not is_folder:
