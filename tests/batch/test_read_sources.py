@@ -232,14 +232,20 @@ def test_a_text_in_two_forms_is_one_answer(pair: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("path, others, is_run", [
-    ("lab 3.ipynb", {"other.py": "x = 3\n"}, False), ("lab.ipynb", {"other.py": "import labs\n"}, False),
+    ("lab 3.ipynb", {"other.py": "x = 3\n"}, False), ("lab.ipynb", {"other.py": "import labs\nlabs.estimate()"}, False),
     ("lab.ipynb", {"attempt 1/lab.ipynb": '{"name": "lab.ipynb", "cells": []}'}, False),
     ("lab.ipynb", {"lab.safetensors": " lab "}, False), ("übung.ipynb", {"other.py": "import bung\n"}, False),
-    ("lab.ipynb", {"other.py": "import lab\n"}, True), ("lab (1).ipynb", {"other.py": "from lab import f\n"}, True),
-    ("a/lab.ipynb", {"b.ipynb": make_notebook("%run a/lab.ipynb")}, True), ("ü.ipynb", {"b.py": "import ü\n"}, True),
+    ("lab.ipynb", {"other.py": '"""For the lab."""\nprint("lab")  # lab.estimate\n'}, False),
+    ("lab.ipynb", {"other.py": "from lab import moving_average\n"}, False),
+    ("lab.ipynb", {"other.py": "import lab\nlab.estimate()\n"}, True),
+    ("lab (1).ipynb", {"other.py": "from lab import estimate\n"}, True),
+    ("lab.ipynb", {"other.py": "import_module('lab')\ndef f():\n    return estimate()\n"}, True),
+    ("a/lab.ipynb", {"b.ipynb": make_notebook("%run a/lab.ipynb\n", "def f():\n    estimate()\n")}, True),
+    ("a/lab.ipynb", {"b.ipynb": make_notebook("%run a/lab.ipynb\n", "def f():\n    return 1\n")}, False),
+    ("ü.ipynb", {"b.py": "from p import ü\nü.model\n"}, True),
 ])  # fmt: skip
-def test_what_no_lesson_asks_for_is_run_only_where_a_file_may_import_it(path: str, others: dict, is_run: bool) -> None:
-    """That names the notebook as an import does: a word of its name may stand anywhere."""
+def test_what_no_lesson_asks_for_is_run_only_where_a_file_imports_it(path: str, others: dict, is_run: bool) -> None:
+    """Only what code takes of a notebook is needed, with what that needs: its name may stand in any text."""
     cells = make_notebook(RIGHT, "def estimate():\n    return model\nmodel = train()\n")
     hand_in = HandIn({name: text.encode() for name, text in {path: cells, **others}.items()})
     texts = read_sources(hand_in, Learner("ann", (Entry("ann"),)), {"moving_average"}, {"numpy"}).texts

@@ -420,8 +420,6 @@ def test_what_only_a_function_uses_that_no_lesson_asks_for_is_not_run(body):
 
     assert names["f"]() == 3 and (said == "" or body.startswith(("eval", "globals"))) and "estimate" in names
     assert run(*cells, wanted=("g",))[1] == run(*cells)[1] == "trained\n"
-    whole = notebook_to_module.read_notebook(make_notebook(*cells).encode(), print, ("f",), whole=True)
-    assert 'print("trained")' in whole.own
 
 
 def test_what_a_decorator_out_of_a_file_beside_may_keep_is_made_whole():

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import SubmissionError
+from grader.intake.answers.names_taken import names_taken
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.intake.limits import is_artefact
 from grader.intake.notebook.exported_file import read_exported, read_failed
-from grader.intake.notebook.notebook_to_module import NotebookError, read_notebook
+from grader.intake.notebook.notebook_to_module import NotebookError, code_cells, read_notebook, to_python
 from grader.model import Submission
-from grader.submission import UTF16_BOMS, decode_source, encode_source, without_number
+from grader.submission import MAX_BYTES, UTF16_BOMS, decode_source, encode_source
 
 READ_AS_NOTEBOOK = "It cannot be loaded as a file, and was read as a notebook: what fails is left out."
-_WORD = re.compile(rb"[\w\x80-\xff]+")  # with letters of UTF-8
 MAX_CODE_BYTES = 8 << 20  # that are judged, of all files of a hand-in together; those near the top come first
 
 
@@ -44,10 +43,10 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], pack
     known = {part.removesuffix(".py") for path in hand_in.files for part in path.split("/")}
     known |= {package.replace("-", "_") for package in packages}
     files = {path: content for path, content in hand_in.files.items() if not is_artefact(path)}
-    named = _named_elsewhere(files)
+    taken = names_taken(_codes_of(files))
     for path, content in files.items():
         try:
-            text, content = _read(path, content, hand_in.note_of(path), names, known, path in named)
+            text, content = _read(path, content, hand_in.note_of(path), {*names, *taken[path]}, known)
         except NotebookError as error:
             if learner.kind == "notebook":
                 hand_in.problem = str(error)
@@ -61,39 +60,34 @@ def read_sources(hand_in: HandIn, learner: Learner, names: Collection[str], pack
     return sources
 
 
-def _named_elsewhere(files: Mapping[str, bytes]) -> set[str]:
-    """Return the paths of files that another may import: by a name that stands in one that is called otherwise.
-
-    What has the same name is a copy or another attempt, and a notebook of Colab's holds its own name.
-    """
-    modules = {path: without_number(Path(path).stem) for path in files}
-    words = {module.encode(): module for module in modules.values() if module.isidentifier()}
-    named: set[str] = set()
+def _codes_of(files: Mapping[str, bytes]) -> dict[str, list[str]]:
+    """Return the code of each file, cell by cell; none of what cannot be read, or is too much to be judged."""
+    found: dict[str, list[str]] = {path: [] for path in files}
+    bytes_left = MAX_CODE_BYTES
     for path, content in files.items():
-        named |= {words[word] for word in words.keys() & set(_WORD.findall(content))} - {modules[path]}
-    return {path for path, module in modules.items() if module in named}
+        with suppress(NotebookError, SubmissionError):
+            cells = [decode_source(content, Path(path))] if path.lower().endswith(".py") else code_cells(content)
+            size = sum(map(len, cells))
+            bytes_left -= size
+            found[path] = [*map(to_python, cells)] if size <= MAX_BYTES and bytes_left >= 0 else []
+    return found
 
 
 def _read(
-    path: str,
-    content: bytes,
-    note: Callable[[str], None],
-    names: Collection[str],
-    known: Collection[str],
-    is_named: bool,
+    path: str, content: bytes, note: Callable[[str], None], names: Collection[str], known: Collection[str]
 ) -> tuple[str, bytes]:
-    """Return the text of a file as its author's, and what is written of it; *known* are modules that it may import.
+    """Return the text of a file as its author's, and what is judged of it; *known* are modules that it may import.
 
-    With *is_named* another file names it, and may import it. Raises NotebookError.
+    *names* are to be defined by it: a lesson's, and those that others take. Raises NotebookError.
     """
     if not path.lower().endswith(".py"):
-        module, own = read_notebook(content, note, names, whole=is_named)
+        module, own = read_notebook(content, note, names)
         return own, module.encode("utf-8", "replace")
     try:
         text = decode_source(content, Path(path))
     except SubmissionError:  # what is legible tells which lesson it is for, and the lesson's result why it is not read
         return content.decode("utf-16" if content.startswith(UTF16_BOMS) else "utf-8", "replace"), content
-    module, own = read_exported(text, note, names, known, whole=is_named)
+    module, own = read_exported(text, note, names, known)
     if module != text:
         with suppress(UnicodeEncodeError):  # what a magic runs may have signs that the file's encoding lacks
             return own, encode_source(module)
@@ -109,9 +103,8 @@ def read_failed_submission(
     """
     notes = [*submission.notes, READ_AS_NOTEBOOK]
     sources = {"": submission.source} | {name: source for name, (_, source) in submission.siblings.items()}
-    found = {
-        name: read_failed(source, notes.append, wanted, whole=len(sources) > 1) for name, source in sources.items()
-    }
+    taken = names_taken({name: [source] for name, source in sources.items()})
+    found = {name: read_failed(source, notes.append, {*wanted, *taken[name]}) for name, source in sources.items()}
     framed = {name: each for name, each in found.items() if each}
     sources |= {name: each.module for name, each in framed.items()}
     siblings = {name: (path, sources[name]) for name, (path, _) in submission.siblings.items()}

@@ -36,14 +36,12 @@ def read_exported(
     note: Callable[[str], None] = lambda text: None,
     wanted: Collection[str] = (),
     known: Collection[str] = (),
-    *,
-    whole: bool = False,
 ) -> Framed:
     """Return such a file as a module of its definitions; any other as it is.
 
     One that may have been written as a file is taken for one if it cannot be imported as it is. *note* is called with
     what is left out. *wanted* are names that are to be defined, in whatever way, and *known* the modules that can be
-    imported beside the standard library; with *whole* others may import any definition.
+    imported beside the standard library.
     """
     text, read = file_to_python(source, note), one_kind_of_ends(source)
     unframed = Framed(text, text)
@@ -58,19 +56,17 @@ def read_exported(
             note(f"The cell in line {line} was left out: {why}")
     if not is_sure and not _fails_at_import(plain, sys.stdlib_module_names.union(known)):
         return unframed
-    return guard_file(plain, note, wanted, whole=whole) or unframed
+    return guard_file(plain, note, wanted) or unframed
 
 
-def read_failed(
-    source: str, note: Callable[[str], None], wanted: Collection[str], *, whole: bool = False
-) -> Framed | None:
+def read_failed(source: str, note: Callable[[str], None], wanted: Collection[str]) -> Framed | None:
     """Return a file with signs of a notebook, of which it was seen that it cannot be loaded, as that would be read.
 
     A cell that is no Python is left out. None for any other file, and one that is read so already: it is to stay.
     """
     if GUARD in source or not (_PERHAPS.search(source) or _is_sure(source)):
         return None
-    return guard_file(_without_broken(source, note), note, wanted, whole=whole)
+    return guard_file(_without_broken(source, note), note, wanted)
 
 
 def _without_broken(source: str, note: Callable[[str], None]) -> str:

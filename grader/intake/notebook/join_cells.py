@@ -81,23 +81,18 @@ class Framed(NamedTuple):
 
 
 def as_module(
-    codes: Sequence[str],
-    names: Sequence[str],
-    note: Callable[[str], None],
-    wanted: Collection[str] = (),
-    *,
-    whole: bool = False,
+    codes: Sequence[str], names: Sequence[str], note: Callable[[str], None], wanted: Collection[str] = ()
 ) -> Framed:
     """Return a module with the definitions of these cells; *note* is called with what is left out.
 
-    *wanted* are names that are to be defined, in whatever way; with *whole* all definitions are to be of use.
+    *wanted* are names that are to be defined, in whatever way.
     """
     cells = [read_cell(number, *cell) for number, cell in enumerate(zip(codes, names, strict=True), 1)]
     for cell in cells:
         if cell.error:
             note(f"{cell.name.capitalize()} {LEFT_OUT} ({cell.error}).")
     units = [unit for cell in cells for unit in cell.units]
-    mark_taken(units, wanted, whole=whole)
+    mark_taken(units, wanted)
     mark_given_anew(units)
     lost = defaultdict[int, list[str]](list)
     for unit, name in in_texts(units, wanted):
@@ -143,15 +138,13 @@ def _framed(lines: Iterable[Line]) -> Framed:
     return Framed(*("\n".join(text) + "\n" for text in zip(*lines, strict=True)))
 
 
-def guard_file(
-    text: str, note: Callable[[str], None], wanted: Collection[str] = (), *, whole: bool = False
-) -> Framed | None:
+def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] = ()) -> Framed | None:
     """Return a file that was saved out of a notebook with the same definitions, on the lines that they have.
 
     None if it is to stay as it is: it is no Python, or begins with what there is no room for a guard before.
     """
     cell = read_cell(1, text)
-    mark_taken(cell.units, wanted, whole=whole)
+    mark_taken(cell.units, wanted)
     _leave_future(cell)
     lines = _write_cell(cell, _sure_names(cell.units), with_imports=True)
     _make_room(lines, cell)

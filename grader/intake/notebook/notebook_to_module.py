@@ -67,10 +67,10 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None, wante
     return read_notebook(raw, note, wanted).module
 
 
-def read_notebook(raw: bytes, note: Callable[[str], None], wanted: Collection[str], *, whole: bool = False) -> Framed:
+def read_notebook(raw: bytes, note: Callable[[str], None], wanted: Collection[str]) -> Framed:
     """Return one module of the definitions in all code cells; *note* is called with what could not be used.
 
-    *wanted* are names that are to be defined, in whatever way; with *whole* others may import any definition.
+    *wanted* are names that are to be defined, in whatever way.
 
     A notebook with more code than a file may have gives a source that is too large as well. Raises NotebookError.
     """
@@ -84,7 +84,7 @@ def read_notebook(raw: bytes, note: Callable[[str], None], wanted: Collection[st
         if why := below_magic(code, wanted):
             note(f"{name.capitalize()} was left out: {why}")
     plain = _run_if_needed(_without_shown([to_python(code) for code in cells]), note)
-    return as_module(plain, names, note, wanted, whole=whole)
+    return as_module(plain, names, note, wanted)
 
 
 def code_cells(raw: bytes) -> list[str]:

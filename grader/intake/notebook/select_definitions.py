@@ -116,14 +116,13 @@ def _is_compiled(statements: list[ast.stmt]) -> bool:
     return True
 
 
-def mark_taken(units: Sequence[Unit], wanted: Collection[str] = (), *, whole: bool = False) -> None:
+def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
     """Mark definitions as taken, and statements that set or change a name that a taken one uses.
 
     So are those that set one of the *wanted* names, where nothing defines it: what it is made of is not known. Where
     something does, what else sets it below is left out: a function reads what defines it, and no trial of that.
 
-    Where there is a wanted name, what definitions need that nothing wanted uses, as tests do, is not taken, unless the
-    *whole* is: another file may import them.
+    Where there is a wanted name, what definitions need that nothing wanted uses, as tests do, is not taken.
     """
     setters: dict[str, list[Unit]] = defaultdict(list)
     later: dict[str, list[Unit]] = {}  # by a wanted name that is defined: what sets it below
@@ -132,7 +131,7 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = (), *, whole: bo
     changes = {node.name: _changes(node) for node in definitions if isinstance(node, ast.FunctionDef)}
     given = GivenCallables(definitions, wanted)
     modules, others = _stateless_modules(units), _other_names(units)
-    apart = set(_used_by_name(units, set() if whole else set(wanted)))
+    apart = set(_used_by_name(units, set(wanted)))
     for unit in units:
         unit.names_callables = all([given.defines(node) for node in unit.statements])
         defines = unit.names_callables or any(map(_defines, unit.statements))
