@@ -489,6 +489,49 @@ def test_a_table_that_a_function_fills_is_full(call):
     assert names["f"](2) == 2 and said == ("tried\n" if "tried" in call else "")
 
 
+FILLERS = """\
+import operator
+import torch
+from torch import nn
+table, log = torch.zeros(3), {}
+class Config: pass
+config = Config()
+class Filler:
+    def go(self, to): to.copy_(torch.ones(3))
+filler = Filler()
+def copy(to): to.copy_(torch.ones(3))
+def by_way(to, times=1): copy(to)
+def out(to): torch.add(torch.ones(3), 0, out=to)
+def init(to): nn.init.ones_(to)
+def one(i): table[i] = 1
+def default(to=table): to.fill_(1)
+def update(**settings): log.update(settings)
+def train(to):
+    to.sum().backward()
+    to.copy_(torch.ones(3))
+"""
+
+
+@pytest.mark.parametrize("call", [
+    "copy(table)", "by_way(table)", "out(table)", "init(table)", "filler.go(table)", "for i in range(3): one(i)",
+    "list(map(one, range(3)))", "[one(i) for i in range(3)]", "default()", "update(a=1)", "dict.update(log, a=1)",
+    "operator.setitem(log, 'a', 1)", "vars(config).update(a=1)", "for k in 'a': setattr(config, k, 1)",
+])  # fmt: skip
+def test_what_an_own_function_changes_is_changed(call):
+    """By a method, by what it calls, by a default or a name of the module, if nothing is made of the call."""
+    names, said = run(FILLERS, call, "print('tried')", "def f(): return int(table.sum()), log, vars(config)")
+
+    assert sum(map(bool, names["f"]())) == 1 and said == ""
+
+
+def test_a_call_that_trains_is_left_out_with_a_note():
+    """A network's training takes minutes; whoever needs what it changes reads what to do. A function stays as it is."""
+    text, notes = converted(FILLERS, "train(table)\ntorch.compile(f)", "def f(): return table", wanted=("f",))
+
+    assert " train(table)" not in text and "torch.compile(f)" not in text
+    assert "A call in code cell 2 was not run; if it changes `table`, write that outside of a function." in notes
+
+
 def test_names_of_a_functions_own_need_nothing():
     """A demonstration that sets `x` is not needed by a function with a local `x`."""
     names, out = run("x = print('run')\nq = print('run')", "def f(x, *q, **k):\n    y = [x for x in q]\n    return y")

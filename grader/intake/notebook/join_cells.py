@@ -21,16 +21,15 @@ from typing import NamedTuple
 
 from grader.intake.name_patterns import JUDGED
 from grader.intake.notebook.cell_places import HEADER, NUMBERED
+from grader.intake.notebook.changed_names import SURE, origin
 from grader.intake.notebook.lost_definitions import DEFINITION, in_texts
 from grader.intake.notebook.select_definitions import (
-    SURE,
     Cell,
     Compound,
     Unit,
     defined_names,
     mark_given_anew,
     mark_taken,
-    origin,
     read_cell,
 )
 from grader.source.parse import nodes_in
@@ -102,6 +101,8 @@ def as_module(
             note(f"The definition of `{name}` in a text of {cell.name} was left out: it was not run.")
         for name in dict.fromkeys(unit.passed_over for unit in cell.units if unit.passed_over):
             note(f"The definition of `{name}`{JUDGED}what {cell.name} gives that name was not.")
+        for name in dict.fromkeys(unit.may_change for unit in cell.units if unit.may_change):
+            note(f"A call in {cell.name} was not run; if it changes `{name}`, write that outside of a function.")
     imports = _imports(cells)
     sure = _sure_names(units)
     defined = {node.name for unit in units for node in unit.statements if isinstance(node, Definition)}
@@ -156,6 +157,8 @@ def guard_file(text: str, note: Callable[[str], None], wanted: Collection[str] =
     for unit in cell.units:
         if unit.passed_over:
             note(f"The definition of `{unit.passed_over}`{JUDGED}what line {unit.first} gives that name was not.")
+        if unit.may_change:
+            note(f"Line {unit.first} was not run; if it changes `{unit.may_change}`, write that outside of a function.")
     if left := next((unit for unit in cell.units if not unit.taken and not _says_nothing(unit)), None):
         note(f"It was saved out of a notebook: what only tries its functions out, as line {left.first}, was not run.")
     return _framed([*((line, "") for line in head), *lines[len(head) :]])

@@ -8,25 +8,19 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from grader.intake.notebook.changed_names import ChangedNames, origin
 from grader.intake.notebook.given_callables import GivenCallables, given_values
-from grader.source.parse import imported_module, nodes_in, parse
+from grader.source.parse import nodes_in, parse
 from grader.source.scopes import (
     Definition,
     Import,
-    changed_names,
     imported_name,
     module_names,
-    names_bound_by,
     root_name,
 )
-from grader.source.side_effects import STATE_SETTING_PREFIXES
 from grader.submission import RESERVED
 
 CHANGES = frozenset({"setattr", "delattr", "exec"})  # calls that may define something
-SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses", "collections", "itertools", "abc"})
-# Of these modules a call changes nothing but what it is given, unless its name begins so; of `os` or `sys` it may.
-STATELESS = SURE | {"time", "timeit", "random", "matplotlib"}
-SETTERS = (*STATE_SETTING_PREFIXES, "enable_")
 # What reads one of these may use any definition.
 ALL_NAMES = frozenset({"globals", "locals", "vars", "eval", "exec", "__name__"})
 
@@ -40,6 +34,7 @@ class Unit:
     `names_callables`: they only give names to what can be called. `passed_over`: the name, defined above, to which they
     give what may be another answer. `gives_anew`: imports of what may have a name of something taken above.
     `stands_for`: the name that their guard has until they define it; it says why they did not, if they fail.
+    `may_change`: a name of what is taken that they give to a function of the author's own, though they are not.
     """
 
     first: int
@@ -50,6 +45,7 @@ class Unit:
     passed_over: str = ""
     gives_anew: bool = False
     stands_for: str = ""
+    may_change: str = ""
 
     @property
     def is_simple(self) -> bool:
@@ -128,15 +124,14 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
     later: dict[str, list[Unit]] = {}  # by a wanted name that is defined: what sets it below
     waiting: list[Unit] = []
     definitions = [node for unit in units for node in unit.statements if isinstance(node, Definition)]
-    changes = {node.name: _changes(node) for node in definitions if isinstance(node, ast.FunctionDef)}
     given = GivenCallables(definitions, wanted)
-    modules, others = _stateless_modules(units), _other_names(units)
+    changed = ChangedNames([node for unit in units for node in unit.statements])
     apart = set(_used_by_name(units, set(wanted)))
     for unit in units:
         unit.names_callables = all([given.defines(node) for node in unit.statements])
         defines = unit.names_callables or any(map(_defines, unit.statements))
         for node in unit.statements:
-            for name in _set_names(node, changes, modules, others):
+            for name in changed.names(node):
                 is_trial = name in later and not defines and name in module_names(node).assigned
                 (later if is_trial else setters)[name].append(unit)
         if unit in apart:
@@ -153,6 +148,15 @@ def mark_taken(units: Sequence[Unit], wanted: Collection[str] = ()) -> None:
     _take([*apart], {})
     for name, unit in ((name, unit) for name, found in later.items() for unit in found):
         unit.passed_over = "" if unit.taken or _calls(unit, name) else name
+    _mark_left_out(units, apart if wanted else units, changed)
+
+
+def _mark_left_out(units: Sequence[Unit], apart: Collection[Unit], changed: ChangedNames) -> None:
+    """Mark what is not taken, and gives a function of the author's own what others than those *apart* read."""
+    read = {name for unit in units if unit.taken and unit not in apart for name in _used_names(unit)}
+    for unit in units:
+        given = set() if unit.taken else changed.given_to_own(unit.statements)
+        unit.may_change = min(given & read - changed.functions, default="")
 
 
 def mark_given_anew(units: Sequence[Unit]) -> None:
@@ -216,91 +220,10 @@ def _calls(unit: Unit, name: str) -> bool:
     return any(isinstance(func, ast.Name) and func.id == name for func in calls)
 
 
-def _changes(node: ast.FunctionDef) -> tuple[set[str], list[str]]:
-    """Return the names of the module that a function sets, and its parameters, "" for one that it puts nothing into."""
-    declared = {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
-    changed = changed_names(node)
-    return declared, [arg.arg if arg.arg in changed else "" for arg in (*node.args.posonlyargs, *node.args.args)]
-
-
 def _called_function(node: ast.stmt) -> str:
     """Return the name of the function if a statement only calls one; else an empty string."""
     call = node.value if isinstance(node, ast.Expr) else None
     return call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
-
-
-def _set_names(
-    node: ast.stmt,
-    changes: dict[str, tuple[set[str], list[str]]],
-    modules: Collection[str],
-    others: dict[str, str],
-) -> set[str]:
-    """Return the names that a statement sets, or whose value it may change; *changes* are those of functions."""
-    if isinstance(node, Definition | Import):
-        return set()
-    parts = nodes_in(node)
-    names = set[str]()
-    for call in (part for part in parts if isinstance(part, ast.Call)):
-        declared, changed = changes.get(getattr(call.func, "id", ""), (set(), []))
-        given = [*zip(changed, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
-        names |= declared | {root_name(value) for parameter, value in given if parameter and parameter in changed}
-        if isinstance(call.func, ast.Attribute):
-            owner = root_name(call.func)  # table.append(1)
-            names |= {owner} if owner not in modules or call.func.attr.startswith(SETTERS) else set()
-    names |= _names_given(parts, modules, others)
-    return (names | module_names(node).assigned | changed_names(node)) - {""}
-
-
-def _stateless_modules(units: Sequence[Unit]) -> set[str]:
-    """Return the names that nothing but imports of such modules gives: `np`, `torch`."""
-    nodes = nodes_in(*(node for unit in units for node in unit.statements))
-    imports = [(node, alias) for node in nodes if isinstance(node, Import) for alias in node.names]
-    others = {name for node in nodes if not isinstance(node, ast.alias) for name in names_bound_by(node)}
-    others |= {imported_name(alias) for node, alias in imports if origin(node, alias) not in STATELESS}
-    return {imported_name(alias) for _, alias in imports} - others
-
-
-def _other_names(units: Sequence[Unit]) -> dict[str, str]:
-    """Return the names that were given to what has another, with that one: `{"perm": "rows"}` for `perm = rows`."""
-    nodes = [node for unit in units for node in unit.statements if isinstance(node, ast.Assign)]
-    pairs = [(target, node.value) for node in nodes for target in node.targets]
-    return {name.id: value.id for name, value in pairs if isinstance(name, ast.Name) and isinstance(value, ast.Name)}
-
-
-def origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    """Return the package out of which something is imported."""
-    return (imported_module(node) or alias.name).partition(".")[0]
-
-
-def _names_given(parts: Sequence[ast.AST], modules: Collection[str], others: dict[str, str]) -> set[str]:
-    """Return what calls out of modules may change of what they are given: `shuffle(rows)`, of which nothing is made.
-
-    Seen are also `out=rows` of any of them, all that one gets whose name ends with `_`, what a loop goes through if
-    each of it is changed, and `rows` where it is `perm` of `perm = rows`. Not seen is a change by a third name, of
-    a part (`view = rows[1:]`), or by another call of which something is made (`_ = shuffle(rows)`).
-    """
-    names = set[str]()
-    alone = {id(part.value) for part in parts if isinstance(part, ast.Expr)}
-    for call in (part for part in parts if isinstance(part, ast.Call)):
-        changes_all = id(call) in alone or getattr(call.func, "attr", "").endswith("_")
-        if root_name(call.func) in modules:
-            names |= {name for value in call.args if changes_all for name in _roots(value)}
-            given = (each.value for each in call.keywords if changes_all or each.arg == "out")
-            names |= {name for value in given for name in _roots(value)}
-    for loop in (part for part in parts if isinstance(part, ast.For)):
-        is_count = isinstance(loop.iter, ast.Call) and root_name(loop.iter.func) == "range"
-        each = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
-        if not is_count and each & (names | changed_names(loop)):
-            names |= {name for value in getattr(loop.iter, "args", [loop.iter]) for name in _roots(value)}
-    names |= {others[name] for name in names & others.keys()}
-    return names - set(modules)
-
-
-def _roots(value: ast.expr) -> set[str]:
-    """Return the names with which an expression begins, and each entry of a list or tuple that is written out."""
-    if isinstance(value, ast.List | ast.Tuple):
-        return {name for each in value.elts for name in _roots(each)}
-    return {root_name(value.value if isinstance(value, ast.Starred) else value)} - {""}
 
 
 def _used_names(unit: Unit) -> Iterator[str]:
