@@ -215,6 +215,15 @@ def test_an_untouched_stub_scores_one(launcher):
     assert judge_source(launcher, "attention", stub).score == 1.0
 
 
+def test_what_uses_a_stub_beside_it_is_written(launcher):
+    """It says of which function of the same file the error is."""
+    stub = "def softmax(x, dim=-1):\n    raise NotImplementedError\n"
+    source = f"{stub}def scaled_dot_product_attention(q, k, v, mask=None):\n    return softmax(q @ k.mT) @ v\n"
+    (mistake,) = judge_source(launcher, "attention", source).mistakes
+
+    assert mistake.says == "`scaled_dot_product_attention` uses your `softmax`, and that is not written yet."
+
+
 def test_a_stub_whose_checks_wait_for_another_function_is_a_stub(launcher):
     """Nothing of it is run, so the source tells: it is named as the others are, and quotes no check that waited."""
     stub = (ROOT / "exercises/analysis/score_scaling.py").read_text("utf-8")

@@ -199,9 +199,15 @@ def _name_stub(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named
     # torch raises NotImplementedError too, for a dtype that an operation does not know: the learner's own line tells
     if not ran or not all(check.outcome == "raised" and "raise NotImplementedError" in check.message for check in ran):
         return None
-    path = _innermost_line(facts, ran[0]).rpartition(":")[0] or facts.submission.path
+    place = _innermost_line(facts, ran[0])
+    path = place.rpartition(":")[0] or facts.submission.path
     if path == facts.submission.path:
-        return stub
+        lines = map(str.strip, ran[0].message.splitlines())
+        inner = next((line.partition(" in ")[2] for line in lines if line.startswith(f"{place} in ")), function)
+        if inner == function or not _ends_as_stub(facts.submission.source, inner):
+            return stub
+        what = f"`{function}` uses your `{inner}`, and that is not written yet."
+        return Named("exception", function, what, f"Write `{inner}`, then check again.")
     other = Path(path).stem
     what = f"`{function}` uses your {other}.py, and that is not written yet."
     return Named("exception", function, what, f"Write {other}.py first: `learn read {other}`.")
