@@ -109,7 +109,19 @@ def _arrange_descriptors(rpc_fd: int, output_fd: int, prepared: isolation.Prepar
     for target in wanted:
         os.dup2(away + target, target)
     os.closerange(max(wanted) + 1, MAX_FD)
+    for name in ("stdout", "stderr"):
+        _renew_stream(name)
     return isolation.PreparedPolicy(RULES_FD if RULES_FD in wanted else None, prepared.root_reason)
+
+
+def _renew_stream(name: str) -> None:
+    """Make a stream anew as Python does, for a pipe: the one made for another file believes that it can seek."""
+    old = getattr(sys, name)
+    lines = 1 if old.line_buffering else -1
+    new: Any = open(old.fileno(), "w", lines, old.encoding, old.errors, newline="\n", closefd=False)  # noqa: SIM115
+    new.buffer.raw.name = old.name
+    setattr(sys, name, new)
+    setattr(sys, f"__{name}__", new)
 
 
 def serve(sock: socket.socket) -> None:

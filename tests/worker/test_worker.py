@@ -105,6 +105,29 @@ def test_both_kinds_of_worker_answer_alike(any_launcher):
 
 
 @both_kinds_of_worker
+@pytest.mark.parametrize("forbids", [[], ["softmax"]], ids=["free", "forbidding"])
+def test_streams_can_be_set_up_for_utf8(any_launcher, forbids):
+    """A file may give the streams another encoding, or make them anew; what it prints comes in order."""
+    source = """
+import io, sys
+sys.stdout.reconfigure(encoding="utf-8")
+sys.stderr.reconfigure(encoding="utf-8", errors="replace")
+print("\u2713 1", flush=True)
+print("\u2717 2", file=sys.stderr)
+sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8")
+print("\u2713 3", flush=True)
+def f():
+    print("\u2713 4")
+"""
+    worker = loaded(any_launcher, source, forbids)
+    RemoteModule(worker, {"f": "function"}).f()
+    output = worker.take_output()
+    worker.close()
+
+    assert output == "\u2713 1\n\u2717 2\n\u2713 3\n\u2713 4\n"
+
+
+@both_kinds_of_worker
 def test_deterministic_algorithms_can_be_asked_for(any_launcher):
     """torch's switch for them works, though its own function looks for a folder that no worker has."""
     source = "import torch\ntorch.use_deterministic_algorithms(True, warn_only=True)\n\ndef f():\n    " + (
