@@ -67,7 +67,7 @@ OF_THE_COMPILER = frozenset(f"torch.{name}" for name in (
 # runs a text (timeit, pdb, doctest, idlelib ...) or leads to a frame.
 HARMLESS = frozenset({
     "__future__", "abc", "array", "atexit", "base64", "binascii", "bisect", "cmath",
-    "collections", "csv", "datetime", "decimal", "errno", "fcntl", "fnmatch",
+    "collections", "csv", "datetime", "decimal", "errno", "faulthandler", "fcntl", "fnmatch",
     "fractions", "gc.collect", "gc.disable", "glob", "hashlib", "heapq", "io", "itertools", "json",
     "locale", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
     "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",

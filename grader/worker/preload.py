@@ -13,6 +13,7 @@ SEED = 0  # of a learner's own draws: the same in every run, so that it tells no
 
 def import_array_library(arrays: str) -> None:
     """Import numpy, and torch if *arrays* is "torch", without starting a thread or running an operator."""
+    import faulthandler
     import random  # noqa: F401  for the learner's code: cheaper before the fork
     import tempfile
 
@@ -22,6 +23,7 @@ def import_array_library(arrays: str) -> None:
 
     # a worker may have nowhere to write, but a module that only asks for the folder must still import
     tempfile.tempdir = "/tmp"
+    faulthandler.enable = cut_off()(_do_nothing)  # it is told of signals, which no worker can ask for
     if arrays == "torch":
         import torch
         import torch.overrides
@@ -34,7 +36,8 @@ def import_array_library(arrays: str) -> None:
         configure_torch()
         # a script is the function itself: compiling one evaluates texts, types in comments too, and runs code unseen
         torch.jit._state.disable()
-        torch.set_num_threads = cut_off()(_keep_one_thread)  # type: ignore[assignment]  # its parameter has another name
+        # no worker may start a thread, and where torch cannot, it ends the process
+        torch.set_num_threads = cut_off()(_do_nothing)
         # torch's own imports the compiler first: 800 modules, and a folder for its files, which is not there
         torch.use_deterministic_algorithms = cut_off(torch=torch)(_use_deterministic_algorithms)
         # else `assert_close` imports 500 modules first, for tensors of several machines
@@ -49,8 +52,8 @@ def import_array_library(arrays: str) -> None:
         graph.graph_at_start()
 
 
-def _keep_one_thread(_number: int) -> None:
-    """Stand for `torch.set_num_threads`: no worker may start a thread, and where torch cannot, it ends the process."""
+def _do_nothing(*_arguments: object, **_named: object) -> None:
+    """Stand for a function that asks for what no worker has."""
 
 
 def _use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:

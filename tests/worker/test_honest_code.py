@@ -164,6 +164,10 @@ BESIDE = {
         "import random\nrandom.seed(0)\nprint(random.choice([1,2]), random.random())\n",
     "math":
         "import math\nprint(math.sqrt(2), getattr(math, 'pi'))\n",
+    "faulthandler":
+        "import faulthandler\nfaulthandler.enable()\n",
+    "utf-8":
+        "import sys\nsys.stdout.reconfigure(encoding='utf-8')\nprint('\\u2713')\n",
     "json pathlib":
         "import json\nfrom pathlib import Path\nprint(json.dumps({'a': 1}), Path('x').suffix)\n",
     "itertools":

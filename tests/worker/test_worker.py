@@ -127,6 +127,11 @@ def f():
     assert output == "\u2713 1\n\u2717 2\n\u2713 3\n\u2713 4\n"
 
 
+def test_a_traceback_of_crashes_can_be_asked_for(launcher):
+    """`faulthandler.enable()` does no harm where no handler of a signal can be set."""
+    loaded(launcher, "import faulthandler, sys\nfaulthandler.enable(sys.stderr)\n", ["softmax"]).close()
+
+
 @both_kinds_of_worker
 def test_deterministic_algorithms_can_be_asked_for(any_launcher):
     """torch's switch for them works, though its own function looks for a folder that no worker has."""
