@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from grader.worker.watch.cut_off import cut_off
@@ -34,6 +36,7 @@ def import_array_library(arrays: str) -> None:
         with contextlib.suppress(ImportError):  # newer torch imports it at an optimizer's first step
             import torch.profiler._cupti_monitor
         configure_torch()
+        _prepare_functional_torch()
         # a script is the function itself: compiling one evaluates texts, types in comments too, and runs code unseen
         torch.jit._state.disable()
         # no worker may start a thread, and where torch cannot, it ends the process
@@ -92,6 +95,29 @@ def _keep_compiler_out() -> None:
             continue
         if isinstance(found, type) and _is_defined_in(step, "optimizer.py") and hasattr(step, "__wrapped__"):
             found.step = _step_without_gradients(step.__wrapped__)  # type: ignore[attr-defined]
+
+
+def _prepare_functional_torch() -> None:
+    """Let `torch.func` and checkpoints work without what they import late: a compiler, and scripts for `jvp`.
+
+    They ask the compiler only to leave them alone. It takes seconds to import, and a folder for its files, so that a
+    module of its name stands for it. `vmap` makes a library, once, for which it takes a frame.
+    """
+    import torch._functorch.vmap
+
+    torch._functorch.vmap.lazy_load_decompositions()  # type: ignore[attr-defined]
+    torch.autograd.forward_ad._maybe_load_decompositions = cut_off()(_do_nothing)
+    compiler: Any = ModuleType("torch._dynamo")
+    compiler.disable = compiler.disallow_in_graph = compiler.allow_in_graph = cut_off()(_leave_as_it_is)
+    compiler.graph_break = cut_off()(_do_nothing)
+    compiler.compiled_autograd = SimpleNamespace(_disable=contextlib.nullcontext)
+    compiler.config = SimpleNamespace(error_on_nested_fx_trace=True)
+    torch._dynamo = sys.modules[compiler.__name__] = compiler
+
+
+def _leave_as_it_is(function: Any = None, *_arguments: object, **_named: object) -> Any:
+    """Stand for a decorator, and for one that is made by a call."""
+    return function or (lambda decorated: decorated)
 
 
 def _mark_for_profilers_alone() -> None:

@@ -7,7 +7,6 @@ import os
 import select
 import socket
 import sys
-import tempfile
 import warnings
 from collections.abc import Sequence
 from types import ModuleType
@@ -49,8 +48,6 @@ def run_worker(
     try:
         prepared = _arrange_descriptors(rpc_fd, output_fd, prepared)
         os.environ.clear()
-        # else whether torch's compiler runs would depend on who has used it on this machine before: its folder is there
-        tempfile.tempdir = os.devnull
         sock = socket.socket(fileno=RPC_FD)
         if warm_for is not None and not select.select([sock], [], [], 0)[0]:
             warm_up(tuple(warm_for))

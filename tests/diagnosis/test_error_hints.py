@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
 import math
-import shutil
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -234,7 +230,7 @@ def test_every_hint_is_provoked():
     """No hint stands in the table whose error nothing raises, and none is hidden by one before it."""
     provoked = {hint_for(_error_of(code)) for _, code in ERRORS}
 
-    assert [hint.pattern for hint in HINTS if hint not in provoked] == ["torchinductor|InductorError"]  # below
+    assert [hint.pattern for hint in HINTS if hint not in provoked] == [r"torch\._dynamo"]  # below
     assert len(HINTS) >= 60
 
 
@@ -256,38 +252,16 @@ IN_A_VERDICT = {
     "syntax": (SOFTMAX.format("e / (e.sum()"), "return e / (e.sum()", "close it"),
     "a package": ("from einops import reduce\n" + SOFTMAX.format("e"), "from einops import", "Only torch, numpy, the"),
     "a compiler": (SOFTMAX.format("e / e.sum()").replace("def", "@torch.compile\ndef"), "@torch.compile", "Take out"),
-    "an import in torch": (SOFTMAX.format("torch.func.grad(torch.sum)(e)"), "torch.func.grad", "torch.autograd.grad"),
 }  # fmt: skip
 
 
-# functorch and a compiler, which every worker would import for it
-TAKES_SECONDS = {"a compiler": pytest.mark.slow, "an import in torch": pytest.mark.slow}
-
-
-@pytest.mark.parametrize(
-    ("source", "line", "words"),
-    [pytest.param(*case, id=name, marks=TAKES_SECONDS.get(name, [])) for name, case in IN_A_VERDICT.items()],
-)
+@pytest.mark.parametrize(("source", "line", "words"), IN_A_VERDICT.values(), ids=IN_A_VERDICT)
 def test_a_verdict_shows_the_line_and_the_hint(launcher, source, line, words):
     """A learner reads their own line, what the error means, and what to write."""
     (mistake,) = judge_source(launcher, "softmax", source).mistakes
 
     assert line in mistake.says
     assert words in mistake.suggests
-
-
-@pytest.mark.slow
-def test_a_compiler_is_refused_whoever_has_used_it_on_this_machine(launcher):
-    """PyTorch's own folder for what it has compiled, left by another program, changes no verdict."""
-    folder = Path(tempfile.gettempdir()) / f"torchinductor_{getpass.getuser()}"
-    was_there = folder.exists()
-    folder.mkdir(exist_ok=True)
-    try:
-        (mistake,) = judge_source(launcher, "softmax", IN_A_VERDICT["an import in torch"][0]).mistakes
-    finally:
-        if not was_there:
-            shutil.rmtree(folder)
-    assert "torch.autograd.grad" in mistake.suggests
 
 
 def test_an_argument_that_is_changed_in_place_is_called_no_parameter():

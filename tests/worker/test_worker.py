@@ -672,13 +672,52 @@ def test_making_an_optimizer_does_not_import_the_compiler(launcher):
         "    optimizer = torch.optim.AdamW([weight], lr=0.1)\n"
         "    weight.sum().backward()\n"
         "    optimizer.step()\n"
-        "    return ['torch._dynamo' in sys.modules, weight.tolist()]\n",
+        "    return ['torch._inductor' in sys.modules, weight.tolist()]\n",
     )  # fmt: skip
     compiled, weight = RemoteModule(worker, {"f": "function"}).f()
     worker.close()
 
     assert not compiled
     assert weight == pytest.approx([0.899, 0.899], abs=1e-3)
+
+
+FUNCTIONAL = {  # each gives 3 x², for what it takes the place of z³
+    "func.grad": "torch.func.grad(lambda z: CALLED(z).sum())(x)",
+    "func.vjp": "torch.func.vjp(lambda z: CALLED(z).sum(), x)[1](torch.tensor(1.0))[0]",
+    "func.jvp": "torch.func.jvp(CALLED, (x,), (torch.ones(3),))[1]",
+    "func.jacfwd": "torch.func.jacfwd(lambda z: CALLED(z).sum())(x)",
+    "func.hessian": "torch.func.hessian(lambda z: (CALLED(z) * z).sum())(x).diagonal() / 4",
+    "vmap of grad": "torch.vmap(torch.func.grad(CALLED))(x)",
+    "checkpoint": "taken(checkpoint(CALLED, x := x.requires_grad_(), use_reentrant=False), x)",
+    "reentrant": "taken(checkpoint(CALLED, x := x.requires_grad_(), use_reentrant=True), x)",
+}
+
+
+SLOWLY = ("func.vjp", "func.hessian", "reentrant")  # what weights a gradient imports sympy first
+
+
+@pytest.mark.parametrize("forbids", [[], ["softmax"]], ids=["free", "forbidding"])
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOWLY)) for each in FUNCTIONAL],
+)
+def test_functional_torch_answers_and_hides_nothing(launcher, case, forbids):
+    """`torch.func` and checkpoints work in every lesson; what is forbidden is seen through each of them."""
+    source = (
+        "import torch\nfrom torch.utils.checkpoint import checkpoint\n"
+        "def taken(y, x):\n    y.sum().backward()\n    return x.grad\n"
+        "def f(x):\n    return " + FUNCTIONAL[case].replace("CALLED", "(lambda z: z**3)") + "\n"
+        "def C(x):\n    return " + FUNCTIONAL[case].replace("CALLED", "(lambda z: z**3 * torch.softmax(z, -1))") + "\n"
+    )
+    worker = loaded(launcher, source, forbids)
+    module = RemoteModule(worker, {"f": "function", "C": "function"})
+    answer = module.f(torch.arange(3.0))
+    if forbids:
+        with pytest.raises(LearnerError, match="softmax"):
+            module.C(torch.arange(3.0))
+    worker.close()
+
+    assert torch.allclose(answer, 3 * torch.arange(3.0) ** 2)
 
 
 def test_a_profiler_sees_the_steps_of_an_optimizer(launcher_with):
