@@ -11,6 +11,8 @@ from typing import Any
 
 from grader.model import SCHEMA, Course, Lesson
 
+LOOKING = "looking for mistakes in "  # before a lesson, in what a grading process says that it is at
+
 
 @dataclass(frozen=True)
 class Settings:

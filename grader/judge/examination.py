@@ -13,7 +13,13 @@ from grader.errors import CourseError, WorkerError
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
-from grader.judge.checks.loaded_submission import Known, LearnerFunctions, LoadedSubmission, OwnFunctions
+from grader.judge.checks.loaded_submission import (
+    NOT_LOOKED_FOR,
+    Known,
+    LearnerFunctions,
+    LoadedSubmission,
+    OwnFunctions,
+)
 from grader.judge.checks.mending import MendingModule
 from grader.judge.course_answers import CourseAnswers, RecordedAnswers, load_mistake_sets, open_course_answers
 from grader.judge.course_files import load_file
@@ -64,6 +70,7 @@ class Judge:
             when a lesson is examined first, which does not pay for a single submission.
         kept: Where the fingerprints of known mistakes are kept between commands, if they are.
         on_score: Takes the score where it is known before the mistakes are.
+        undiagnosed: Lessons in which no mistakes are looked for, since a process was ended while it did.
     """
 
     def __init__(
@@ -75,6 +82,7 @@ class Judge:
         self.asks_ahead = False
         self.kept: KeptFingerprints | None = None
         self.on_score: Callable[[float | None], object] = lambda _: None
+        self.undiagnosed: Collection[str] = ()
         self._lesson_checks: dict[str, LessonChecks] = {}
         self._diagnosticians: dict[str, dict[str, Diagnostician]] = {}
         self.lines = LineSearch(runner, answers, self.workers)
@@ -235,11 +243,14 @@ class Judge:
         failures = name_failures(facts, results)
         drawing = {result.function for result in results if "random" in result.form}
         unnamed = [name for name, mistake in failures.items() if mistake is None]
+        evidence: dict[str, Diagnosis | LearnerError] = {name: Diagnosis() for name in unnamed}
+        finding = find_mistakes(facts, results, failures, evidence)
+        if unnamed and lesson.name in self.undiagnosed:
+            loaded.told[NOT_LOOKED_FOR] = True
+            return finding
         if unnamed:
             self.launcher.fork_ahead()  # in it the line is looked for
             self.on_score(feedback.score_of(results))
-        evidence: dict[str, Diagnosis | LearnerError] = {name: Diagnosis() for name in unnamed}
-        finding = find_mistakes(facts, results, failures, evidence)
         with loaded.costs_no_score():
             for name in unnamed:
                 named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}

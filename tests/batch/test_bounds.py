@@ -27,6 +27,7 @@ from grader.cli.grader.run_result import print_result
 from grader.course import load
 from grader.errors import GraderError, MachineError
 from grader.intake.hand_in import read_hand_in
+from grader.judge.checks.loaded_submission import NOT_LOOKED_FOR
 from grader.judge.own_limits import end_after, limited_memory
 from grader.model import LessonResult, Limits
 from grader.record import Record
@@ -139,6 +140,26 @@ def test_a_judge_that_does_not_end_costs_one_hand_in_its_result(room):
     (room.hand_ins / "endless.py").write_text(ANSWERS["moving_average"])
     status, said = room.run("--resume")
     assert status == 0 and room.records()["endless"]["score"] == 10.0
+
+
+@pytest.mark.slow
+def test_a_score_outlasts_what_looks_for_its_mistakes(room):
+    """Whoever has wrong answers in two lessons keeps both scores though the search ends in neither; notes say so."""
+    room.hand_ins = write(room.out.parent / "wrong", {
+        "ann/moving_average.py": ONE_NUMBER.replace("(1)", "(6)"),
+        "ann/argmax_2d.py": "def argmax_2d(x):\n    return 0, 0\n",
+        "zoe/moving_average.py": ANSWERS["moving_average"], "zoe/argmax_2d.py": ANSWERS["argmax_2d"],
+    })  # fmt: skip
+    for path in room.course.glob("solutions/basics/*_mistakes.py"):
+        path.write_text(path.read_text() + "\nwhile True:\n    pass\n")
+    status, said = room.run("--lessons", "moving_average,argmax_2d")
+    found = room.records()
+
+    assert status == 0, said
+    assert found["zoe"]["score"] == 10.0
+    assert (found["ann"]["problem"], found["ann"]["complete"]) == ("", True)
+    for lesson in found["ann"]["lessons"].values():
+        assert 1.0 <= lesson["score"] < 10.0 and lesson["notes"] == [NOT_LOOKED_FOR]
 
 
 @pytest.mark.slow

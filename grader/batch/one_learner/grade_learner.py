@@ -13,7 +13,7 @@ from grader.batch.make_record import GradedHandIn, better_result, make_record, m
 from grader.batch.one_learner.keep_code import find_linked, keep_code
 from grader.batch.one_learner.other_attempts import OtherAttempts, called
 from grader.batch.one_learner.read_sources import read_failed_submission, read_sources
-from grader.batch.settings import Settings
+from grader.batch.settings import LOOKING, Settings
 from grader.course import aliases
 from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError
@@ -57,7 +57,7 @@ class Counting(NamedTuple):
 class LearnerGrader:
     """Grades learner after learner with one judge, which keeps what it has computed for the course.
 
-    `on_step` is called with each lesson that is going to be judged.
+    `on_step` is called with each lesson that is going to be judged, and with LOOKING before it where its score is known.
     """
 
     def __init__(self, judge: Judge, settings: Settings, on_step: Callable[[str], None]) -> None:
@@ -66,13 +66,20 @@ class LearnerGrader:
         self.course = Unchanged(judge.course, settings.files)
         self.lessons = [judge.course.lessons[name] for name in settings.lessons]
 
-    def grade(self, learner: Learner, hand_in: HandIn | None = None, left_out: str = "") -> GradedHandIn:
+    def grade(
+        self,
+        learner: Learner,
+        hand_in: HandIn | None = None,
+        left_out: str = "",
+        undiagnosed: Collection[str] = (),
+    ) -> GradedHandIn:
         """Return the learner's record; *hand_in* is what they handed in, if it was read already.
 
-        Of the lesson *left_out* it says that the grader failed on it.
+        Of the lesson *left_out* it says that the grader failed on it; in those *undiagnosed* no mistake is looked for.
 
         Never raises because of what was handed in; SelfattendError if the grader fails.
         """
+        self.judge.undiagnosed = undiagnosed
         hand_in = hand_in or read_hand_in(learner)
         digest = learner.mark(hand_in.digest)
         attempts: list[Attempt] = []
@@ -166,7 +173,6 @@ class LearnerGrader:
                     left_out.add(one.lesson)
                     continue
                 started = time.monotonic()
-                self.on_step(one.lesson)
                 pictures: list[Picture] | None = [] if self.settings.pictures else None
                 lesson = self.judge.course.lessons[one.lesson]
                 result, judged = self._examine(lesson, attempt, one, pictures)
@@ -179,6 +185,8 @@ class LearnerGrader:
         self, lesson: Lesson, attempt: Attempt, one: Submission, pictures: list[Picture] | None
     ) -> tuple[LessonResult, Attempt]:
         """Return the verdict on an attempt's submission, and what was judged: as a notebook if it cannot be loaded."""
+        self.on_step(lesson.name)
+        self.judge.on_score = lambda _: self.on_step(f"{LOOKING}{lesson.name}")
         result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
         told = {mistake.id for mistake in result.mistakes}
         if _is_loaded(result) or result.state == "timed-out" or "forbidden-call" in told:

@@ -2,8 +2,8 @@
 
     python -P -m grader.batch.processes.process_main SETTINGS_JSON
 
-In, one JSON object a line: `{"learner": Learner.to_dict(), "left_out": a lesson or ""}`, with `"hand_in"` where it is
-sent instead of read here.
+In, one JSON object a line: `{"learner": Learner.to_dict(), "left_out": a lesson or "", "undiagnosed": lessons}`, with
+`"hand_in"` where it is sent instead of read here.
 Out, one a line: first `{"ready": true}` or `{"failed": {...}}`, then for each learner `{"step": "..."}` as each step
 begins, and `{"record", "fingerprints", "isolation"}`, or `{"error": "..."}` if the grader itself failed. Replies go
 over a copy of standard output, which the course's files and pytest may write to.
@@ -96,8 +96,9 @@ def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
 
 def _grade(grader: LearnerGrader, request: dict[str, Any], replies: BinaryIO) -> dict[str, Any]:
     hand_in = HandIn.from_dict(request["hand_in"]) if "hand_in" in request else None
+    without = (request[name] for name in ("left_out", "undiagnosed"))
     try:
-        return grader.grade(Learner.from_dict(request["learner"]), hand_in, request.get("left_out", "")).to_json()
+        return grader.grade(Learner.from_dict(request["learner"]), hand_in, *without).to_json()
     except Exception as error:  # the next process tries again; this one may be beyond repair
         _send(replies, {"error": f"{type(error).__name__}: {error}"})
         raise

@@ -14,14 +14,14 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from grader.batch.make_record import GradedHandIn, make_failed, make_late
 from grader.batch.processes.memory_group import MemoryGroups, own_group
 from grader.batch.processes.temp_folder import remove_stale_folders
-from grader.batch.settings import Settings
+from grader.batch.settings import LOOKING, Settings
 from grader.errors import CourseError, GraderError, SelfattendError
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
@@ -64,16 +64,22 @@ class GradingProcess:
             raise kind(failed["what"], where=failed["where"], next_step=failed["next_step"])
 
     def grade(
-        self, learner: Learner, seconds: float, hand_in: HandIn | None = None, left_out: str = ""
+        self,
+        learner: Learner,
+        seconds: float,
+        hand_in: HandIn | None = None,
+        left_out: str = "",
+        undiagnosed: Sequence[str] = (),
     ) -> GradedHandIn:
         """Return the learner's result; without *hand_in*, the process reads it. Each step of that may take *seconds*.
 
         Args:
             left_out: A lesson that is not judged: its result is that the grader failed on it.
+            undiagnosed: Lessons in which no mistakes are looked for.
 
         Raises ProcessDied; the process is of no more use then.
         """
-        request: dict[str, Any] = {"learner": learner.to_dict(), "left_out": left_out}
+        request = {"learner": learner.to_dict(), "left_out": left_out, "undiagnosed": [*undiagnosed]}
         if hand_in is not None:
             request["hand_in"] = hand_in.to_dict()
         assert self.process.stdin is not None
@@ -157,22 +163,25 @@ class ProcessPool:
         """Return the learner's result.
 
         A dead process is replaced and the submission tried again, the last time without the lesson at which it died;
-        after MAX_TRIES the grader has failed on all of it. One that takes too long is not tried again.
+        after MAX_TRIES the grader has failed on all of it. One that takes too long is not tried again, unless it looked
+        for the mistakes of a lesson: its score counts without them, and if that happens twice, so do all.
         Raises SelfattendError if no process can be started.
         """
         reason = left_out = ""
+        undiagnosed: Sequence[str] = ()
         for number in range(MAX_TRIES):
             process = self.get_process()
             try:
-                return process.grade(learner, self.limits.judging_seconds, hand_in, left_out)
-            except OutOfTime as late:
-                self._discard(process)
-                return make_late(learner, self.settings, str(late))
+                return process.grade(learner, self.limits.judging_seconds, hand_in, left_out, undiagnosed)
             except ProcessDied as death:
-                reason = str(death)
-                if number == MAX_TRIES - 2 and process.step in self.settings.lessons:
-                    left_out = process.step
                 self._discard(process)
+                reason = str(death)
+                if process.step.startswith(LOOKING):
+                    undiagnosed = self.settings.lessons if number else [process.step.removeprefix(LOOKING)]
+                elif isinstance(death, OutOfTime):
+                    return make_late(learner, self.settings, reason)
+                elif number == MAX_TRIES - 2 and process.step in self.settings.lessons:
+                    left_out = process.step
                 if self._closing:
                     break
         return make_failed(learner, self.settings, reason)
