@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -89,7 +89,8 @@ class LineSearch:
         if self.answers.release or not lesson.solution_path.is_file():
             return []
         checks = self.fixed_checks(lesson)
-        with closing(LearnerFunctions(checks, submission, self.workers)) as loaded:
+        loads = closing(LearnerFunctions(checks, submission, self.workers))
+        with loads as loaded, self._reference(lesson) as reference:
             loaded.load()
             if (subject := loaded.load_watched()) is None:
                 return []
@@ -101,7 +102,7 @@ class LineSearch:
                     if each.function_in(lesson) == function.name and not each.is_run
                 ]
                 try:
-                    found.append(trace_shapes(function, module, self._reference(lesson), asked, submission))
+                    found.append(trace_shapes(function, module, reference, asked, submission))
                 except LearnerError:
                     if not any(found):
                         raise
@@ -128,11 +129,11 @@ class LineSearch:
         passed = {each.function for each in results} - {each.function for each in results if not each.passed}
         found: list[WrongLine] = []
         located = set[str]()  # mistakes whose line is found, maybe in another function that this one calls
-        with suppress(LearnerError, WorkerError, SyntaxError, RecursionError):
+        errors = (LearnerError, WorkerError, SyntaxError, RecursionError)
+        with suppress(*errors), self._reference(lesson) as reference:
             if (subject := loaded.load_watched()) is None:
                 return []
             module = WatchedModule(subject, hook_expressions(submission.source)[1])
-            reference = self._reference(lesson)
             for function, named in functions.items():
                 bad = ((function, "failed"), (function, "raised"))
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
@@ -162,10 +163,16 @@ class LineSearch:
             self._fixed[lesson.name] = LessonChecks(self.runner, self.answers, lesson, PROBE_SEED)
         return self._fixed[lesson.name]
 
-    def _reference(self, lesson: Lesson) -> WatchedReference:
+    @contextmanager
+    def _reference(self, lesson: Lesson) -> Iterator[WatchedReference]:
+        """Lend the reference; what checks build of it is forgotten afterwards."""
         if lesson.name not in self._references:
             self._references[lesson.name] = WatchedReference(lesson.solution_path, lesson.kinds)
-        return self._references[lesson.name]
+        reference = self._references[lesson.name]
+        try:
+            yield reference
+        finally:
+            reference.release()
 
     def _find_undone(
         self,

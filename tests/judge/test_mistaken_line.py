@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import time
 
 import pytest
-from support.factories import ROOT, judge_source
+import torch
+from support.factories import ROOT, judge_source, run_judge
 
+from grader.judge.examination import Judge
 from grader.judge.mistakes.changed_parts import find_changed_parts
 from grader.judge.processes.launcher import Launcher
+from grader.model import Submission
 
 ATTENTION_GRADIENT = """import math
 import torch
@@ -333,6 +337,19 @@ def test_what_is_there_is_not_called_missing(launcher: Launcher) -> None:
     result = judge_source(launcher, "block", before + both + after)
     assert [each.id for each in result.mistakes] == ["bl-missing-norm"]
     assert [each.line for each in result.lines] == [source[: source.index("post_talk")].count("\n") + 2]
+
+
+def test_what_a_search_has_built_is_let_go(launcher: Launcher) -> None:
+    """No model or optimizer of a watched reference outlives the search for a line, however many are judged."""
+    submission = Submission("training", "training.py", TRAINING.format(clear="pass", cut="pass"))
+
+    def count_kept(judge: Judge) -> int:
+        assert judge.examine(judge.course.lessons["training"], submission, 7).lines
+        gc.collect()
+        return sum(isinstance(each, torch.optim.Optimizer) for each in gc.get_objects())
+
+    first, second = run_judge(launcher, "training", lambda judge: [count_kept(judge), count_kept(judge)], known=True)
+    assert second <= first
 
 
 @pytest.mark.parametrize(

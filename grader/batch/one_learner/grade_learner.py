@@ -57,7 +57,8 @@ class Counting(NamedTuple):
 class LearnerGrader:
     """Grades learner after learner with one judge, which keeps what it has computed for the course.
 
-    `on_step` is called with each lesson that is going to be judged, and with LOOKING before it where its score is known.
+    `on_step` is called with each lesson that is going to be judged, and with LOOKING before it where its score is
+    known.
     """
 
     def __init__(self, judge: Judge, settings: Settings, on_step: Callable[[str], None]) -> None:

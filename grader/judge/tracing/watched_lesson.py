@@ -71,6 +71,11 @@ class WatchedReference:
         self.source = path.read_text(encoding="utf-8")
         self.module = watch_source(self.source, path, kinds)
 
+    def release(self) -> None:
+        """Forget what was built for a search, which holds all that autograd recorded."""
+        assert isinstance(self.module.subject, LocalModule)
+        self.module.subject.release()
+
     @cached_property
     def marks(self) -> dict[int, str]:
         """The mark of each place that stands for a whole step."""
