@@ -74,6 +74,7 @@ JUDGE_ORDER = (
     "pictures",
     "kept_fingerprints",
     "mended_answers",
+    "changed_source",
     "line_search",
     "examination",
     "session",

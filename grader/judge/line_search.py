@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
 from grader.errors import WorkerError
-from grader.judge.checks.check import Check
+from grader.judge.changed_source import ChangedSource
 from grader.judge.checks.check_runner import CheckRunner
 from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmission
@@ -17,10 +17,8 @@ from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.errors import LearnerError
-from grader.judge.mistakes.undone_mistakes import find_undone
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.tracing.gradient_line import find_gradient_lines
-from grader.judge.tracing.line_words import MAX_SHOWN_CHARS
 from grader.judge.tracing.mistaken_line import MistakenVersion, NamedMistakes, find_mistaken_line, is_alike
 from grader.judge.tracing.shapes import TracedCall, trace_shapes
 from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, find_wrong_line
@@ -134,6 +132,8 @@ class LineSearch:
             if (subject := loaded.load_watched()) is None:
                 return []
             module = WatchedModule(subject, hook_expressions(submission.source)[1])
+            anew = partial(self._check_anew, checks, submission)  # by who has seen no hidden input, as below
+            cut_off = [*find_gradient_lines(submission.source, results, [*functions], anew)]
             for function, named in functions.items():
                 bad = ((function, "failed"), (function, "raised"))
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
@@ -143,17 +143,18 @@ class LineSearch:
                 right = [check for check in told if ends[f"{lesson.name}.{check.name}"][1] == "passed"]
                 versions = [*named.make_versions(lesson.kinds)] if named else []
                 line = _find_line(watched, named, versions, submission.source, passed, by_words)
+                changed = ChangedSource(checks, submission, self.workers, function, [*failed, *right])
                 if named and by_words and failed and len(named.ids) == 1:
                     ways = map(named.write_beside_right, _by_answers(watched, versions))
-                    tried = (self._find_undone(checks, submission, function, each, [*failed, *right]) for each in ways)
-                    undone = next(filter(None, tried), None)
+                    undone = next(filter(None, map(changed.find_undone, ways)), None)
                     if undone and not (line and line.line == undone.line):  # it says less than what is found otherwise
                         line = undone
+                if failed and not line and function not in {each.function for each in cut_off}:
+                    line = changed.find_slip()
                 if line and line.line not in {each.line for each in found}:  # of what this one calls
                     found.append(line)
                 located |= {*named.ids} if named and line else set()
-            anew = partial(self._check_anew, checks, submission)  # as above, by who has seen no hidden input
-            found += find_gradient_lines(submission.source, results, [*functions], anew)
+            found += cut_off
         loaded.drop_output()
         return found
 
@@ -173,41 +174,6 @@ class LineSearch:
             yield reference
         finally:
             reference.release()
-
-    def _find_undone(
-        self,
-        checks: LessonChecks,
-        submission: Submission,
-        function: str,
-        versions: Iterable[tuple[str, str]],
-        asked: Sequence[Check],
-    ) -> WrongLine | None:
-        """Return the line on which a mistake is made, if undoing it there makes all right.
-
-        Args:
-            versions: What is right, and the same with the mistake in it.
-            asked: The checks that have to pass, those first that failed.
-        """
-        until = time.monotonic() + MAX_SECONDS
-
-        def is_right(source: str) -> bool:
-            return time.monotonic() < until and self._passes(checks, replace(submission, source=source), asked)
-
-        found = find_undone(versions, submission.source, is_right)
-        if not found or time.monotonic() > until:  # by chance: what is left may mend it as well
-            return None
-        text = f"`{found.text}`" if len(found.text) <= MAX_SHOWN_CHARS else "what stands there"
-        change = "without" if found.is_left_out else "with something else in place of"
-        where = f"`{function}`: Line {found.line} is where it goes wrong"
-        says = f"{where}: {change} {text}, all that the checks ask is right."
-        return WrongLine(function, found.line, 0, says, f"{where.replace('Line', 'line')}.")
-
-    def _passes(self, checks: LessonChecks, submission: Submission, asked: Sequence[Check]) -> bool:
-        with closing(LearnerFunctions(checks, submission, self.workers)) as loaded, suppress(LearnerError):
-            loaded.expect_small_calls()
-            loaded.load()
-            return all(outcome.kind == "passed" for outcome in run_checks(checks, submission, loaded, asked))
-        return False
 
     def _check_anew(self, checks: LessonChecks, submission: Submission, source: str) -> list[CheckResult]:
         """Return the results of another source in the place of the submission's. Raises LearnerError."""

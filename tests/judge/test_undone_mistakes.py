@@ -55,6 +55,42 @@ def train_step(model, optimizer, inputs, targets):
 def train(model, optimizer, batches):
     return [train_step(model, optimizer, *batch) for batch in batches]
 """
+POSITIONS_ON_THE_HEADS = """import torch
+
+
+def apply_rope(x, positions, base=10000.0):
+    d = x.shape[-1]
+    speeds = base ** (-torch.arange(0, d, 2, dtype=torch.float64, device=x.device) / d)
+    angles = positions.double()[:, None] * speeds
+    if x.dim() == 4:
+        angles = angles[None, :, None, :]
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
+"""
+LOOP = """import torch
+
+
+def causal_mask(seq_len):
+    mask = torch.zeros(seq_len, seq_len, dtype=torch.bool)
+    for i in range(1, seq_len):
+        for j in range(0, i + 1):
+            mask[i, j] = True
+    return mask
+"""
+FEED_FORWARD = """from torch import nn
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1, self.w2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.gelu = nn.GELU()
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x):
+        return self.w2(self.drop(self.gelu(self.w1(x))))
+"""
 RIGHT = """def f(x, y):
     total = (x + y).sum(dim=0)
     return total / len(x)
@@ -79,6 +115,24 @@ def test_the_only_line_is_told_on_which_undoing_a_mistake_makes_all_right(
     (found,) = judge_source(launcher, lesson, source).lines
     assert found.line == line
     assert f"Line {line} is where it goes wrong: {text}, all that" in found.says
+
+
+@pytest.mark.parametrize(
+    ("lesson", "source", "line", "text"),
+    [
+        ("causal_mask", LOOP, 6, "with something else in place of `1`"),
+        ("feed_forward", FEED_FORWARD, 9, "with something else in place of `nn.Dropout(0.1)`"),
+        ("rope", POSITIONS_ON_THE_HEADS, 9, "without `angles = angles[None, :, None, :]`"),
+        ("training", TRAINING.format(flat="reshape", more="return lost.item()"), 11, "without `return lost.item()`"),
+    ],
+)
+def test_a_slip_is_told_where_no_value_tells_the_line(
+    lesson: str, source: str, line: int, text: str, launcher: Launcher
+) -> None:
+    """A number that is off by one, a statement too many: the line is that on which a small change makes all right."""
+    assert (
+        f"Line {line} is where it goes wrong: {text}, all that" in judge_source(launcher, lesson, source).lines[0].says
+    )
 
 
 def versions(lesson: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A submission with a known mistake undone: what it has of the mistake's becomes what the reference has there.
+"""A submission with a mistake undone: what it has of the mistake's becomes what the reference has there.
 
 A known mistake changes expressions of the reference. Where one of the submission's is such an expression, whatever it
 calls its values, the right one can be written in its place. If that makes all right, the mistake is made there.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import islice
 from typing import NamedTuple, TypeGuard
 
 from grader.judge.mistakes.expression_patterns import Pattern, fill, is_same, listed, with_common_parts_open
@@ -22,7 +22,23 @@ from grader.source.parse import nodes_in, parse
 MAX_NODES = 2000  # expressions and statements of a submission; an exercise has a few hundred
 MAX_VERSIONS = 512  # of references with mistakes in them, of which what differs is kept
 MAX_UNDONE = 24  # sources that are tried, each in a worker
-SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign)  # statements that can be left out
+SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return, ast.Break, ast.Continue)  # that can be left out
+# what is right, and what people write by a slip: the parameters stand for anything
+# fmt: off
+SLIPS = (
+    ("lambda p: lambda value: value", "lambda p: nn.Dropout(p)"),
+    ("lambda x, p: x", "lambda x, p: F.dropout(x, p)"), ("lambda x, p, t: x", "lambda x, p, t: F.dropout(x, p, t)"),
+    ("0", "1"), ("1", "0"), ("1", "2"), ("2", "1"), ("-1", "0"), ("0", "-1"), ("-1", "-2"), ("-2", "-1"), ("-1", "1"),
+    ("True", "False"), ("False", "True"), ("lambda a: a", "lambda a: -a"), ("lambda a: a", "lambda a: ~a"),
+    ("lambda a, b: a + b", "lambda a, b: a - b"), ("lambda a, b: a - b", "lambda a, b: a + b"),
+    ("lambda a, b: b - a", "lambda a, b: a - b"), ("lambda a, b: a * b", "lambda a, b: a / b"),
+    ("lambda a, b: a / b", "lambda a, b: a * b"), ("lambda a, b: b / a", "lambda a, b: a / b"),
+    ("lambda a, b: a < b", "lambda a, b: a <= b"), ("lambda a, b: a <= b", "lambda a, b: a < b"),
+    ("lambda a, b: a > b", "lambda a, b: a >= b"), ("lambda a, b: a >= b", "lambda a, b: a > b"),
+    ("lambda a, b: a != b", "lambda a, b: a == b"), ("lambda a, b: a == b", "lambda a, b: a != b"),
+    ("lambda a, b: a & b", "lambda a, b: a | b"), ("lambda a, b: a | b", "lambda a, b: a & b"),
+)
+# fmt: on
 _ITSELF = frozenset({*dir(builtins), "self"})
 
 
@@ -36,16 +52,33 @@ class Undone(NamedTuple):
 
 
 def find_undone(versions: Iterable[tuple[str, str]], source: str, is_right: Callable[[str], bool]) -> Undone | None:
-    """Return where a mistake is made: the only place in which undoing it makes all right.
+    """Return where a mistake is made: the only line on which undoing it makes all right.
 
     Args:
         versions: The reference, or another right way, and the same with the mistake in it.
         source: That of the submission.
         is_right: Tries another source.
+
+    Raises SyntaxError, RecursionError.
     """
-    undone = _distinct(each for right, wrong in versions for each in undo(right, wrong, source))
-    mending = [each for each in islice(undone, MAX_UNDONE) if is_right(each.source)]
+    return _only_mending((each for right, wrong in versions for each in undo(right, wrong, source)), is_right)
+
+
+def find_slip(source: str, is_right: Callable[[str], bool]) -> Undone | None:
+    """Return where a small change makes all right, as `find_undone` does, whatever the mistake is called."""
+    changed = (each for right, wrong in SLIPS for each in undo(right, wrong, source))
+    return _only_mending(itertools.chain(_without_each_statement(source), changed), is_right)
+
+
+def _only_mending(undone: Iterable[Undone], is_right: Callable[[str], bool]) -> Undone | None:
+    mending = [each for each in itertools.islice(_distinct(undone), MAX_UNDONE) if is_right(each.source)]
     return mending[0] if mending and len({each.line for each in mending}) == 1 else None
+
+
+def _without_each_statement(source: str) -> Iterator[Undone]:
+    for node in nodes_in(parse(source)):
+        if isinstance(node, SIMPLE) and not isinstance(getattr(node, "value", None), ast.Constant):
+            yield Undone(node.lineno, ast.unparse(node), _replace(source, node, "pass"), is_left_out=True)
 
 
 def _distinct(undone: Iterable[Undone]) -> Iterator[Undone]:

@@ -1,0 +1,70 @@
+"""Find the line of a mistake by what a submission's checks say of it with a part of its source exchanged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from grader.judge.checks.check import Check
+from grader.judge.checks.lesson_checks import LessonChecks
+from grader.judge.checks.loaded_submission import LearnerFunctions
+from grader.judge.checks.run_checks import run_checks
+from grader.judge.errors import LearnerError
+from grader.judge.mistakes.undone_mistakes import Undone, find_slip, find_undone
+from grader.judge.processes.worker_pool import Workers
+from grader.judge.tracing.line_words import MAX_SHOWN_CHARS
+from grader.judge.tracing.wrong_line import MAX_SECONDS
+from grader.model import Submission, WrongLine
+
+
+@dataclass(frozen=True)
+class ChangedSource:
+    """Tries a submission with other parts in it, each time in a new worker.
+
+    Attributes:
+        function: The function whose line is looked for.
+        asked: The checks that have to pass, those first that failed.
+    """
+
+    checks: LessonChecks
+    submission: Submission
+    workers: Workers
+    function: str
+    asked: Sequence[Check]
+
+    def find_undone(self, versions: Iterable[tuple[str, str]]) -> WrongLine | None:
+        """Return the line on which undoing a mistake makes all right; None where that is not certain.
+
+        Args:
+            versions: What is right, and the same with the mistake in it.
+        """
+        return self._in_time(partial(find_undone, versions))
+
+    def find_slip(self) -> WrongLine | None:
+        """Return the line on which a small change makes all right; None where that is not certain."""
+        return self._in_time(find_slip)
+
+    def _in_time(self, find: Callable[[str, Callable[[str], bool]], Undone | None]) -> WrongLine | None:
+        until = time.monotonic() + MAX_SECONDS
+        found = find(self.submission.source, lambda source: time.monotonic() < until and self._passes(source))
+        # out of time it is found by chance: what is left may mend it as well
+        return self._describe(found) if found and time.monotonic() < until else None
+
+    def _describe(self, found: Undone) -> WrongLine:
+        text = f"`{found.text}`" if len(found.text) <= MAX_SHOWN_CHARS else "what stands there"
+        change = "without" if found.is_left_out else "with something else in place of"
+        where = f"`{self.function}`: Line {found.line} is where it goes wrong"
+        says = f"{where}: {change} {text}, all that the checks ask is right."
+        return WrongLine(self.function, found.line, 0, says, f"{where.replace('Line', 'line')}.")
+
+    def _passes(self, source: str) -> bool:
+        """Return True if another source in the submission's place passes the checks."""
+        changed = replace(self.submission, source=source)
+        with closing(LearnerFunctions(self.checks, changed, self.workers)) as loaded, suppress(LearnerError):
+            loaded.expect_small_calls()
+            loaded.load()
+            return all(outcome.kind == "passed" for outcome in run_checks(self.checks, changed, loaded, self.asked))
+        return False
