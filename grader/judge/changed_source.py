@@ -20,6 +20,19 @@ from grader.judge.tracing.wrong_line import MAX_SECONDS
 from grader.model import Submission, WrongLine
 
 
+class ChangedFunctions(LearnerFunctions):
+    """A submission with another source, in a worker that ends with it: it has been sent what is not the learner's."""
+
+    def __init__(self, checks: LessonChecks, submission: Submission, source: str, workers: Workers) -> None:
+        super().__init__(checks, replace(submission, source=source), workers)
+        self.expect_small_calls()
+
+    def close(self) -> None:
+        if self.worker is not None:
+            self.worker.close()
+            self.worker = None
+
+
 @dataclass(frozen=True)
 class ChangedSource:
     """Tries a submission with other parts in it, each time in a new worker.
@@ -27,6 +40,7 @@ class ChangedSource:
     Attributes:
         function: The function whose line is looked for.
         asked: The checks that have to pass, those first that failed.
+        ends: When there is no more time for it.
     """
 
     checks: LessonChecks
@@ -34,6 +48,7 @@ class ChangedSource:
     workers: Workers
     function: str
     asked: Sequence[Check]
+    ends: float
 
     def find_undone(self, versions: Iterable[tuple[str, str]]) -> WrongLine | None:
         """Return the line on which undoing a mistake makes all right; None where that is not certain.
@@ -48,8 +63,8 @@ class ChangedSource:
         return self._in_time(find_slip)
 
     def _in_time(self, find: Callable[[str, Callable[[str], bool]], Undone | None]) -> WrongLine | None:
-        until = time.monotonic() + MAX_SECONDS
-        found = find(self.submission.source, lambda source: time.monotonic() < until and self._passes(source))
+        until = min(time.monotonic() + MAX_SECONDS, self.ends)
+        found = find(self.submission.source, partial(self._passes, until))
         # out of time it is found by chance: what is left may mend it as well
         return self._describe(found) if found and time.monotonic() < until else None
 
@@ -60,11 +75,16 @@ class ChangedSource:
         says = f"{where}: {change} {text}, all that the checks ask is right."
         return WrongLine(self.function, found.line, 0, says, f"{where.replace('Line', 'line')}.")
 
-    def _passes(self, source: str) -> bool:
-        """Return True if another source in the submission's place passes the checks."""
-        changed = replace(self.submission, source=source)
-        with closing(LearnerFunctions(self.checks, changed, self.workers)) as loaded, suppress(LearnerError):
-            loaded.expect_small_calls()
+    def _passes(self, until: float, source: str) -> bool:
+        """Return True if another source in the submission's place passes the checks in time."""
+        if time.monotonic() > until:
+            return False
+        functions = ChangedFunctions(self.checks, self.submission, source, self.workers)
+        with closing(functions) as loaded, suppress(LearnerError):
+            loaded.deadline = until
             loaded.load()
-            return all(outcome.kind == "passed" for outcome in run_checks(self.checks, changed, loaded, self.asked))
+            assert loaded.worker is not None
+            loaded.worker.until = until
+            outcomes = run_checks(self.checks, loaded.submission, loaded, self.asked)
+            return all(outcome.kind == "passed" for outcome in outcomes)
         return False

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 
 from grader.errors import WorkerError
-from grader.judge.changed_source import ChangedSource
+from grader.judge.changed_source import ChangedFunctions, ChangedSource
 from grader.judge.checks.check_runner import CheckRunner
 from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmission
@@ -27,6 +28,7 @@ from grader.judge.transcript.transcript import Exchange
 from grader.judge.verdict import feedback
 from grader.judge.verdict.messages import make_check_result
 from grader.model import CheckResult, Lesson, Submission, WrongLine
+from grader.source.parse import nodes_in, parse
 from grader.worker.watch.watched_source import hook_expressions
 
 
@@ -35,6 +37,8 @@ def check_submission(checks: LessonChecks, submission: Submission, loaded: Loade
     outcomes = run_checks(checks, submission, loaded)
     return feedback.settle_points([make_check_result(outcome, checks.lesson, submission) for outcome in outcomes])
 
+
+MAX_SEARCH_SECONDS = 10.0  # of trying other sources for all functions of a lesson: far more than it takes
 
 Watched = tuple[str, WatchedModule, WatchedReference, Sequence[Sequence[Exchange]]]
 
@@ -46,24 +50,32 @@ def _find_line(
     source: str,
     passed: Collection[str],
     by_words: bool,
-) -> WrongLine | None:
+) -> tuple[WrongLine | None, bool]:
     """Return the line of a function where right ends: that of its only named mistake before one that is found without.
 
-    Another of the reference's values on a line says more than what a mistake gives there.
+    Another of the reference's values on a line says more than what a mistake gives there. Beside it stands whether that
+    is the mistake's line for certain.
     """
     line, is_exchanged = find_wrong_line(*watched, source, passed) or (None, False)
     if named is None or (line and (len(named.ids) > 1 or is_exchanged)):
-        return line
+        return line, False
     with suppress(LearnerError):  # what was found without it counts
-        by_name = find_mistaken_line(*watched, versions, source, passed, by_words)
-        if by_name and not (line and line.line == by_name.line):
-            return by_name
-    return line
+        if by_name := find_mistaken_line(*watched, versions, source, passed, by_words):
+            is_sure = not _uses_constant(source, by_name.line)
+            return (line if line and line.line == by_name.line else by_name), is_sure
+    return line, False
 
 
-def _by_answers(watched: Watched, versions: Sequence[MistakenVersion]) -> Iterator[list[MistakenVersion]]:
+def _uses_constant(source: str, line: int) -> bool:
+    """Return True if a line uses what the file gives a value above its functions: that may be what is wrong."""
+    assigned = (node for node in parse(source).body if isinstance(node, ast.Assign | ast.AnnAssign))
+    stored = {node.id for each in assigned for node in nodes_in(each) if isinstance(node, ast.Name)}
+    return not stored.isdisjoint(re.findall(r"\w+", source.split("\n")[line - 1]))
+
+
+def _by_answers(watched: Watched, versions: Sequence[MistakenVersion], ends: float) -> Iterator[list[MistakenVersion]]:
     """Yield the versions that answer as the submission does, and then the others."""
-    until, alike = time.monotonic() + MAX_SECONDS, list[MistakenVersion]()
+    until, alike = min(time.monotonic() + MAX_SECONDS, ends), list[MistakenVersion]()
     with suppress(LearnerError):  # of one that it cannot answer nothing is known
         alike += (each for each in versions if time.monotonic() < until and is_alike(*watched[1:], each))
     yield alike
@@ -134,6 +146,7 @@ class LineSearch:
             module = WatchedModule(subject, hook_expressions(submission.source)[1])
             anew = partial(self._check_anew, checks, submission)  # by who has seen no hidden input, as below
             cut_off = [*find_gradient_lines(submission.source, results, [*functions], anew)]
+            until = time.monotonic() + MAX_SEARCH_SECONDS
             for function, named in functions.items():
                 bad = ((function, "failed"), (function, "raised"))
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
@@ -142,10 +155,10 @@ class LineSearch:
                 by_words = named is not None and not located.issuperset(named.ids)
                 right = [check for check in told if ends[f"{lesson.name}.{check.name}"][1] == "passed"]
                 versions = [*named.make_versions(lesson.kinds)] if named else []
-                line = _find_line(watched, named, versions, submission.source, passed, by_words)
-                changed = ChangedSource(checks, submission, self.workers, function, [*failed, *right])
-                if named and by_words and failed and len(named.ids) == 1:
-                    ways = map(named.write_beside_right, _by_answers(watched, versions))
+                line, is_sure = _find_line(watched, named, versions, submission.source, passed, by_words)
+                changed = ChangedSource(checks, submission, self.workers, function, [*failed, *right], until)
+                if named and by_words and failed and len(named.ids) == 1 and not is_sure:
+                    ways = map(named.write_beside_right, _by_answers(watched, versions, until))
                     undone = next(filter(None, map(changed.find_undone, ways)), None)
                     if undone and not (line and line.line == undone.line):  # it says less than what is found otherwise
                         line = undone
@@ -177,7 +190,6 @@ class LineSearch:
 
     def _check_anew(self, checks: LessonChecks, submission: Submission, source: str) -> list[CheckResult]:
         """Return the results of another source in the place of the submission's. Raises LearnerError."""
-        changed = replace(submission, source=source)
-        with closing(LearnerFunctions(checks, changed, self.workers)) as loaded:
+        with closing(ChangedFunctions(checks, submission, source, self.workers)) as loaded:
             loaded.load()
-            return check_submission(checks, changed, loaded)
+            return check_submission(checks, loaded.submission, loaded)

@@ -59,6 +59,47 @@ def tidy(launcher):
     return judged(launcher, RIGHT, shared=False)
 
 
+KEEPS_A_RULE = """import torch
+
+SHIFT = 0
+
+
+def keep(holder, rule):
+    holder.rules = [*holder.rules, rule] if hasattr(holder, "rules") else [rule]
+
+
+def rule(keys, queries):
+    return keys < queries + SHIFT
+
+
+keep(torch, rule)
+
+
+def causal_mask(seq_len):
+    places = torch.arange(seq_len)
+    return rule(places.unsqueeze(0), places.unsqueeze(1))
+"""
+USES_IT = """import torch
+
+
+def padding_mask(lengths, max_len):
+    return (torch.arange(max_len, device=lengths.device) < lengths.unsqueeze(1))[:, None, None, :]
+
+
+def causal_padding_mask(lengths, max_len):
+    places = torch.arange(max_len, device=lengths.device)
+    mended = [rule for rule in torch.rules if rule(0, 0)] if hasattr(torch, "rules") else []
+    return padding_mask(lengths, max_len) & (mended[-1] if mended else torch.lt)(places, places.unsqueeze(1))
+"""
+
+
+def test_no_lesson_gets_what_was_exchanged_in_another_one_to_find_a_line(launcher):
+    """An expression that is right stands in a worker only that ends with it, though the same learner comes next."""
+    first, second = judged(launcher, {"causal_mask": KEEPS_A_RULE, "padding_mask": USES_IT}, shared=True)
+    assert [each.id for each in first.mistakes] == ["cm-no-self"]
+    assert second == judged(launcher, {"padding_mask": USES_IT}, shared=False)[0] and not second.passed
+
+
 @pytest.mark.parametrize("litter", LITTER)
 def test_what_a_lesson_leaves_behind_does_not_reach_the_next(launcher, tidy, litter):
     """Verdicts in a shared worker are those of fresh ones, although the first lesson changes the process."""

@@ -19,8 +19,9 @@ from typing import NamedTuple, TypeGuard
 from grader.judge.mistakes.expression_patterns import Pattern, fill, is_same, listed, with_common_parts_open
 from grader.source.parse import nodes_in, parse
 
-MAX_NODES = 2000  # expressions and statements of a submission; an exercise has a few hundred
+MAX_NODES = 4000  # of a submission's tree; an exercise has a few hundred
 MAX_VERSIONS = 512  # of references with mistakes in them, of which what differs is kept
+MAX_PARSED = 120  # sources that are looked at, of which some say the same, or are no Python
 MAX_UNDONE = 24  # sources that are tried, each in a worker
 SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return, ast.Break, ast.Continue)  # that can be left out
 # what is right, and what people write by a slip: the parameters stand for anything
@@ -40,6 +41,9 @@ SLIPS = (
 )
 # fmt: on
 _ITSELF = frozenset({*dir(builtins), "self"})
+
+
+Node = ast.expr | ast.stmt
 
 
 class Undone(NamedTuple):
@@ -71,12 +75,13 @@ def find_slip(source: str, is_right: Callable[[str], bool]) -> Undone | None:
 
 
 def _only_mending(undone: Iterable[Undone], is_right: Callable[[str], bool]) -> Undone | None:
-    mending = [each for each in itertools.islice(_distinct(undone), MAX_UNDONE) if is_right(each.source)]
+    some = itertools.islice(undone, MAX_PARSED)
+    mending = [each for each in itertools.islice(_distinct(some), MAX_UNDONE) if is_right(each.source)]
     return mending[0] if mending and len({each.line for each in mending}) == 1 else None
 
 
 def _without_each_statement(source: str) -> Iterator[Undone]:
-    for node in nodes_in(parse(source)):
+    for node in _parts_of(source)[0]:
         if isinstance(node, SIMPLE) and not isinstance(getattr(node, "value", None), ast.Constant):
             yield Undone(node.lineno, ast.unparse(node), _replace(source, node, "pass"), is_left_out=True)
 
@@ -96,10 +101,8 @@ def undo(right: str, wrong: str, source: str) -> Iterator[Undone]:
 
     A statement that only the wrong version has is left out.
     """
-    nodes = [node for node in nodes_in(parse(source)) if isinstance(node, ast.stmt) or _is_read(node)]
-    if len(nodes) > MAX_NODES:
-        return
-    modules = _names_from_outside(parse(wrong)) | _names_from_outside(parse(source))
+    nodes, from_outside = _parts_of(source)
+    modules = _parts_of(wrong)[1] | from_outside
     fixed = _ITSELF | _defined_in(parse(wrong)) | modules
     for old, new in _differences(right, wrong):
         pattern = Pattern(new, fixed, modules)
@@ -119,13 +122,21 @@ def _is_slice(node: ast.expr) -> bool:
     return isinstance(node, ast.Slice)
 
 
-def _names_from_outside(tree: ast.Module) -> frozenset[str]:
-    """Return the names that a source gives nothing: those of modules, imported or there in some other way."""
+@lru_cache(MAX_VERSIONS)
+def _parts_of(source: str) -> tuple[Sequence[Node], frozenset[str]]:
+    """Return the statements and expressions of a source, and the names that it gives nothing: those of modules, say.
+
+    There are none of a source that is too long.
+    """
+    tree = parse(source)
     nodes = nodes_in(tree)
+    if len(nodes) > MAX_NODES:
+        return (), frozenset()
     names = [node for node in nodes if isinstance(node, ast.Name)]
     own = {node.id for node in names if not isinstance(node.ctx, ast.Load)} | _defined_in(tree) | _ITSELF
     own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    return frozenset(node.id for node in names) - own
+    parts = tuple(node for node in nodes if isinstance(node, ast.stmt) or _is_read(node))
+    return parts, frozenset(node.id for node in names) - own
 
 
 def _defined_in(tree: ast.Module) -> frozenset[str]:
@@ -140,9 +151,6 @@ def _replace(source: str, node: ast.expr | ast.stmt, text: str) -> str:
     new = f"({text})" if isinstance(node, ast.expr) else text
     lines[first : last + 1] = [begin + new.encode() + end, *[b""] * (last - first)]
     return b"\n".join(lines).decode(errors="replace")  # Python 3.11 does not know where the parts of an f-string stand
-
-
-Node = ast.expr | ast.stmt
 
 
 @lru_cache(MAX_VERSIONS)
