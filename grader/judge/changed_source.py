@@ -16,7 +16,6 @@ from grader.judge.errors import LearnerError
 from grader.judge.mistakes.undone_mistakes import Undone, find_slip, find_undone
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.tracing.line_words import MAX_SHOWN_CHARS
-from grader.judge.tracing.wrong_line import MAX_SECONDS
 from grader.model import Submission, WrongLine
 
 
@@ -63,10 +62,9 @@ class ChangedSource:
         return self._in_time(find_slip)
 
     def _in_time(self, find: Callable[[str, Callable[[str], bool]], Undone | None]) -> WrongLine | None:
-        until = min(time.monotonic() + MAX_SECONDS, self.ends)
-        found = find(self.submission.source, partial(self._passes, until))
+        found = find(self.submission.source, self._passes)
         # out of time it is found by chance: what is left may mend it as well
-        return self._describe(found) if found and time.monotonic() < until else None
+        return self._describe(found) if found and time.monotonic() < self.ends else None
 
     def _describe(self, found: Undone) -> WrongLine:
         text = f"`{found.text}`" if len(found.text) <= MAX_SHOWN_CHARS else "what stands there"
@@ -75,16 +73,16 @@ class ChangedSource:
         says = f"{where}: {change} {text}, all that the checks ask is right."
         return WrongLine(self.function, found.line, 0, says, f"{where.replace('Line', 'line')}.")
 
-    def _passes(self, until: float, source: str) -> bool:
+    def _passes(self, source: str) -> bool:
         """Return True if another source in the submission's place passes the checks in time."""
-        if time.monotonic() > until:
+        if time.monotonic() > self.ends:
             return False
         functions = ChangedFunctions(self.checks, self.submission, source, self.workers)
         with closing(functions) as loaded, suppress(LearnerError):
-            loaded.deadline = until
+            loaded.deadline = self.ends
             loaded.load()
             assert loaded.worker is not None
-            loaded.worker.until = until
+            loaded.worker.until = self.ends
             outcomes = run_checks(self.checks, loaded.submission, loaded, self.asked)
             return all(outcome.kind == "passed" for outcome in outcomes)
         return False

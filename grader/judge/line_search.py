@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
+from itertools import islice
 
 from grader.errors import WorkerError
 from grader.judge.changed_source import ChangedFunctions, ChangedSource
@@ -157,8 +158,9 @@ class LineSearch:
                 versions = [*named.make_versions(lesson.kinds)] if named else []
                 line, is_sure = _find_line(watched, named, versions, submission.source, passed, by_words)
                 changed = ChangedSource(checks, submission, self.workers, function, [*failed, *right], until)
-                if named and by_words and failed and len(named.ids) == 1 and not is_sure:
-                    ways = map(named.write_beside_right, _by_answers(watched, versions, until))
+                if named and by_words and failed and len(named.ids) == 1:
+                    groups = islice(_by_answers(watched, versions, until), 1 if is_sure else None)
+                    ways = map(named.write_beside_right, groups)
                     undone = next(filter(None, map(changed.find_undone, ways)), None)
                     if undone and not (line and line.line == undone.line):  # it says less than what is found otherwise
                         line = undone
