@@ -21,6 +21,7 @@ from support.course_files import ROOT
 from support.hand_ins import SUMS, learner_of, make_tar, make_zip
 
 from grader.course import load
+from grader.intake.answers.names_taken import names_taken
 from grader.intake.discover import discover
 from grader.intake.hand_in import read_hand_in
 from grader.intake.limits import MAX_FILES, MAX_UNPACKED_BYTES
@@ -178,6 +179,16 @@ def test_deep_folders(course):
 def test_names_of_a_source_with_thousands_of_scopes(source):
     """What a source binds and reads is found in time that grows with its length."""
     in_time(lambda: module_names(source), 4.0)
+
+
+def test_many_attributes_of_many_modules():
+    """What a file takes of hundreds that it imports is no set of all that it says, for each of them."""
+    modules = [f"m{number}" for number in range(400)]
+    taking = f"import {', '.join(modules)}\n" + "".join(f"m1.b{number}\n" for number in range(4_000))
+    sources = {f"{each}.py": [""] for each in modules} | {"big.py": [taking], "m1.py": ["b1 = 3"]}
+
+    taken = in_time(lambda: names_taken(sources), 2.0)
+    assert taken.pop("m1.py") == {"b1"} and not any(taken.values())
 
 
 def test_symbols_are_those_of_the_library():
