@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from grader.source.parse import imported_module, nodes_in
 from grader.source.scopes import (
@@ -22,6 +23,9 @@ SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses"
 STATELESS = SURE | {"time", "timeit", "random", "matplotlib", "operator"}
 SETTERS = (*STATE_SETTING_PREFIXES, "enable_")
 CHANGERS = frozenset({"setattr", "delattr", "dict", "list", "set"})  # of Python, that act so, or whose methods do
+# Methods in a function that change their object, or begin so; so do those of the author's own, and `fill_`.
+CHANGING = (*SETTERS, "add", "append", "apply", "clear", "discard", "extend", "fill", "insert", "load", "move_to_end",
+            "pop", "put", "remove", "reverse", "rotate", "sort", "subtract", "update")  # fmt: skip
 MAX_CALLS = 10  # of functions that call each other, to what one of them changes
 
 # By a function's name, the names of the module that it changes, and its parameters, "" for one that it leaves alone.
@@ -32,8 +36,8 @@ class ChangedNames:
     """What statements of a program change; `functions` are its own, by name, and its methods, behind a dot.
 
     `_changes` is what calls of its functions surely do. `_effects` is what they may do where nothing is made of the
-    call, which is for that then: also what a function gives to others, and what it calls methods of. One that trains
-    changes its network alone, for minutes.
+    call, which is for that then: also what a function gives to others, and what it calls methods of. One that trains,
+    or calls one that does, changes its network alone, for minutes.
     """
 
     def __init__(self, statements: Sequence[ast.stmt]) -> None:
@@ -45,7 +49,8 @@ class ChangedNames:
         self._changes = {name: _sure_changes(node) for name, node in plain.items()}
         self._effects: Changes = self._changes
         bodies = {name: nodes_in(*node.body) for name, node in own.items()}
-        bodies = {name: parts for name, parts in bodies.items() if not any(map(_trains, parts))}
+        bodies = {name: bodies[name] for name in bodies.keys() - _training(bodies)}
+        self._methods = bodies.keys() - plain.keys()
         for _ in range(MAX_CALLS):
             before = self._effects
             found = {name: self._by_calls(parts, in_function=True) for name, parts in bodies.items()}
@@ -67,7 +72,7 @@ class ChangedNames:
     def _by_calls(self, parts: Sequence[ast.AST], *, in_function: bool = False) -> set[str]:
         """Return the names of what the calls in these nodes may change.
 
-        At the top level any method may; in a function it is one of which nothing is made, too.
+        At the top level any method may; in a function one that is known for it, if nothing is made of the call.
         """
         names = set[str]()
         alone = {id(call) for call in _alone(parts)}
@@ -80,11 +85,18 @@ class ChangedNames:
             declared, changed = known.get(_called(call), (set(), []))
             given = [*zip(changed, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
             names |= declared | {root_name(value) for parameter, value in given if parameter and parameter in changed}
-            if isinstance(call.func, ast.Attribute) and (not in_function or id(call) in alone):
+            may_change = not in_function or (id(call) in alone and self._changes_object(call))
+            if isinstance(call.func, ast.Attribute) and may_change:
                 owner = _owner(call.func)  # table.append(1)
                 names |= {owner} if owner not in self._modules or call.func.attr.startswith(SETTERS) else set()
         # `torch.compile(f)` makes another function
         return (names | (_names_given(parts, self._modules, self._others) - self.functions)) - {""}
+
+    def _changes_object(self, call: ast.Call) -> bool:
+        """Return True if a call is of a method that, by its name, changes its object."""
+        method = _called(call)
+        in_place = method.endswith("_") and not method.endswith("__")
+        return in_place or method in self._methods or method.removeprefix(".").startswith(CHANGING)
 
 
 def _sure_changes(node: ast.FunctionDef) -> tuple[set[str], list[str]]:
@@ -106,8 +118,17 @@ def _effect(node: ast.FunctionDef, changed: set[str]) -> tuple[set[str], list[st
     return declared | changed - bound | kept, named[bool(places) and places[0].arg == "self" :]
 
 
-def _trains(part: ast.AST) -> bool:
-    return isinstance(part, ast.Attribute) and part.attr == "backward"
+def _training(bodies: Mapping[str, Sequence[ast.AST]]) -> set[str]:
+    """Return those of the functions that train, or call one that does."""
+    callers: dict[str, list[str]] = defaultdict(list)
+    found = []
+    for name, parts in bodies.items():
+        found += [name] if any(isinstance(part, ast.Attribute) and part.attr == "backward" for part in parts) else []
+        for called in {_called(part) for part in parts if isinstance(part, ast.Call)}:
+            callers[called].append(name)
+    for name in found:  # grows while it is read
+        found += callers.pop(name, ())
+    return {*found}
 
 
 def _called(call: ast.Call) -> str:
