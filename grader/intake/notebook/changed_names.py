@@ -35,16 +35,20 @@ Changes = dict[str, tuple[set[str], list[str]]]
 class ChangedNames:
     """What statements of a program change; `functions` are its own, by name, and its methods, behind a dot.
 
-    `_changes` is what calls of its functions surely do. `_effects` is what they may do where nothing is made of the
-    call, which is for that then: also what a function gives to others, and what it calls methods of. One that trains,
-    or calls one that does, changes its network alone, for minutes.
+    A class stands there as its `__init__`. `_changes` is what calls of its functions surely do. `_effects` is what they
+    may do where nothing is made of the call, which is for that then: also what a function gives to others, and what it
+    calls methods of. One that trains, or calls one that does, changes its network alone, for minutes.
     """
 
     def __init__(self, statements: Sequence[ast.stmt]) -> None:
         self._modules, self._others = _stateless_modules(statements), _other_names(statements)
+        imports = [node for node in nodes_in(*statements) if isinstance(node, ast.Import)]
+        self._imported = {imported_name(each) for node in imports for each in node.names}
         plain = {node.name: node for node in statements if isinstance(node, ast.FunctionDef)}
-        methods = [part for node in statements if isinstance(node, ast.ClassDef) for part in node.body]
-        own = {f".{part.name}": part for part in methods if isinstance(part, ast.FunctionDef)} | plain
+        classes = [node for node in statements if isinstance(node, ast.ClassDef)]
+        methods = [(node, part) for node in classes for part in node.body if isinstance(part, ast.FunctionDef)]
+        self._made = {node.name: part for node, part in methods if part.name == "__init__"}
+        own = {f".{part.name}": part for _, part in methods} | self._made | plain
         self.functions = own.keys()
         self._changes = {name: _sure_changes(node) for name, node in plain.items()}
         self._effects: Changes = self._changes
@@ -65,9 +69,10 @@ class ChangedNames:
         return (self._by_calls(nodes_in(node)) | module_names(node).assigned | changed_names(node)) - {""}
 
     def given_to_own(self, statements: Sequence[ast.stmt]) -> set[str]:
-        """Return the names of what statements give to functions of the program of which they make nothing."""
-        calls = [call for call in _alone(nodes_in(*statements)) if _called(call) in self.functions]
-        return {name for call in calls for value in call.args for name in _roots(value)}
+        """Return the names of what calls of which nothing is made give to functions of the program; no module."""
+        calls = [call for call in _unused(nodes_in(*statements)) if _called(call) in self.functions]
+        given = {name for call in calls for value in call.args for name in _roots(value)}
+        return given - self._modules - self._imported
 
     def _by_calls(self, parts: Sequence[ast.AST], *, in_function: bool = False) -> set[str]:
         """Return the names of what the calls in these nodes may change.
@@ -75,17 +80,20 @@ class ChangedNames:
         At the top level any method may; in a function one that is known for it, if nothing is made of the call.
         """
         names = set[str]()
-        alone = {id(call) for call in _alone(parts)}
+        unused = {id(call) for call in _unused(parts)}
         inner = [part for call in _alone(parts) for part in nodes_in(call)]
         passed = [value for part in inner if isinstance(part, ast.Call) for value in part.args]  # map(fill, rows)
         for value in passed:
             names |= self._effects.get(getattr(value, "id", ""), (set(), []))[0]
-        for call in (part for part in parts if isinstance(part, ast.Call)):
-            known = self._effects if id(call) in alone else self._changes
+        calls = [part for part in parts if isinstance(part, ast.Call)]
+        for call in calls:
+            known = self._effects if id(call) in unused or _called(call) in self._made else self._changes
             declared, changed = known.get(_called(call), (set(), []))
             given = [*zip(changed, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
             names |= declared | {root_name(value) for parameter, value in given if parameter and parameter in changed}
-            may_change = not in_function or (id(call) in alone and self._changes_object(call))
+        names |= _written_out(names, parts)
+        for call in calls:
+            may_change = not in_function or (id(call) in unused and self._changes_object(call))
             if isinstance(call.func, ast.Attribute) and may_change:
                 owner = _owner(call.func)  # table.append(1)
                 names |= {owner} if owner not in self._modules or call.func.attr.startswith(SETTERS) else set()
@@ -142,6 +150,26 @@ def _alone(parts: Iterable[ast.AST]) -> Iterator[ast.Call]:
         value = getattr(part.value, "elt", part.value) if isinstance(part, ast.Expr) else None
         if isinstance(value, ast.Call):
             yield value
+
+
+def _unused(parts: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    """Yield the calls of which nothing is made, or what is only shown or tried: `_ = fill(rows)`."""
+    for part in parts:
+        match part:
+            case ast.Assign([ast.Name("_")], ast.Call() as call) | ast.Assert(ast.Call() as call):
+                yield call
+            case ast.Assert(ast.Compare(ast.Call() as call)):
+                yield call
+            case ast.Expr(ast.Call(ast.Name("print"), values)):
+                yield from (value for value in values if isinstance(value, ast.Call))
+        yield from _alone([part])
+
+
+def _written_out(names: Collection[str], parts: Iterable[ast.AST]) -> set[str]:
+    """Return what loops go through, in a list that is written out, by one of the *names*."""
+    loops = [part for part in parts if isinstance(part, ast.For | ast.comprehension)]
+    written = [loop for loop in loops if isinstance(loop.iter, ast.List | ast.Tuple)]
+    return {name for loop in written if getattr(loop.target, "id", "") in names for name in _roots(loop.iter)}
 
 
 def _owner(method: ast.Attribute) -> str:
