@@ -96,9 +96,9 @@ def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
 
 def _grade(grader: LearnerGrader, request: dict[str, Any], replies: BinaryIO) -> dict[str, Any]:
     hand_in = HandIn.from_dict(request["hand_in"]) if "hand_in" in request else None
-    without = (request[name] for name in ("left_out", "undiagnosed"))
+    learner, left_out = Learner.from_dict(request["learner"]), request.get("left_out", "")
     try:
-        return grader.grade(Learner.from_dict(request["learner"]), hand_in, *without).to_json()
+        return grader.grade(learner, hand_in, left_out, request.get("undiagnosed", ())).to_json()
     except Exception as error:  # the next process tries again; this one may be beyond repair
         _send(replies, {"error": f"{type(error).__name__}: {error}"})
         raise
