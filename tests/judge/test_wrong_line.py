@@ -95,9 +95,9 @@ def attention_backward(q, k, v, d_out):
     scale = 1 / math.sqrt(q.shape[-1])
     p = torch.softmax(q @ k.T * scale, dim=-1)
     dp = d_out @ v.T
-    ds = p * (dp - (p * dp).sum(-1, keepdim=True))
-    dq = ds @ k
-    dk = ds.T @ q
+    ds = p * (dp - (p * dp).sum(-1, keepdim=True)) * scale
+    dq = ds @ k * 3
+    dk = ds.T @ q * 3
     return dq, dk, p.T @ d_out
 """
 
@@ -111,14 +111,14 @@ def test_of_an_answer_with_several_entries_each_is_followed(launcher: Launcher) 
 
 
 def test_where_no_line_mends_all_entries_one_entry_is_looked_at(launcher: Launcher) -> None:
-    """The scale is missing in two lines; the first of them is named, by its own entry."""
+    """Two lines are off by a factor; the first of them is named, by its own entry."""
     lines = judge_source(launcher, "attention_gradient", BACKWARD).lines
     (line,) = (each for each in lines if each.function == "attention_backward")
 
-    exchanged = BACKWARD.replace("return dq, dk", "dq, dk = dq * scale, dk * scale\n    return dk, dq")
+    exchanged = BACKWARD.replace("return dq, dk", "dq, dk = dq / 3, dk / 3\n    return dk, dq")
     both = judge_source(launcher, "attention_gradient", exchanged).lines
     assert not [each for each in both if each.function == "attention_backward" and each.line < 12]
-    assert line.line == 10 and "`ds @ k` should be the reference's `dq`, but is 2 times it." in line.says
+    assert line.line == 10 and "`ds @ k * 3` should be the reference's `dq`, but is 3 times it." in line.says
 
 
 BY_LOGARITHMS = """import math
