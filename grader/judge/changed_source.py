@@ -38,7 +38,7 @@ class ChangedSource:
 
     Attributes:
         function: The function whose line is looked for.
-        asked: The checks that have to pass, those first that failed.
+        asked: The checks that have to pass, those first that failed; empty where no source is to be tried.
         ends: When there is no more time for it.
     """
 

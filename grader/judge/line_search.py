@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 
 from grader.errors import WorkerError
@@ -47,7 +47,31 @@ Watched = tuple[str, WatchedModule, WatchedReference, Sequence[Sequence[Exchange
 def _find_line(
     watched: Watched,
     named: NamedMistakes | None,
-    versions: Sequence[MistakenVersion],
+    kinds: Mapping[str, str],
+    changed: ChangedSource,
+    passed: Collection[str],
+    is_new: bool,
+) -> WrongLine | None:
+    """Return the line of a function where right ends, or that on which its only named mistake can be undone.
+
+    Args:
+        changed: Tries other sources; it knows the submission's.
+        is_new: The line of what is named has not been found in another function.
+    """
+    make_versions = cache(lambda: [*named.make_versions(kinds)] if named else [])  # where they are asked for
+    line, is_sure = _find_by_values(watched, named, make_versions, changed.submission.source, passed, is_new)
+    if named and is_new and changed.asked and len(named.ids) == 1:
+        groups = islice(_by_answers(watched, make_versions(), changed.ends), 1 if is_sure else None)
+        undone = next(filter(None, map(changed.find_undone, map(named.write_beside_right, groups))), None)
+        if undone and not (line and line.line == undone.line):  # it says less than what is found otherwise
+            return undone
+    return line
+
+
+def _find_by_values(
+    watched: Watched,
+    named: NamedMistakes | None,
+    make_versions: Callable[[], Sequence[MistakenVersion]],
     source: str,
     passed: Collection[str],
     by_words: bool,
@@ -61,7 +85,7 @@ def _find_line(
     if named is None or (line and (len(named.ids) > 1 or is_exchanged)):
         return line, False
     with suppress(LearnerError):  # what was found without it counts
-        if by_name := find_mistaken_line(*watched, versions, source, passed, by_words):
+        if by_name := find_mistaken_line(*watched, make_versions(), source, passed, by_words):
             is_sure = not _uses_constant(source, by_name.line)
             return (line if line and line.line == by_name.line else by_name), is_sure
     return line, False
@@ -147,24 +171,18 @@ class LineSearch:
             module = WatchedModule(subject, hook_expressions(submission.source)[1])
             anew = partial(self._check_anew, checks, submission)  # by who has seen no hidden input, as below
             cut_off = [*find_gradient_lines(submission.source, results, [*functions], anew)]
+            right = [check for check in told if ends[f"{lesson.name}.{check.name}"][1] == "passed"]
             until = time.monotonic() + MAX_SEARCH_SECONDS
             for function, named in functions.items():
                 bad = ((function, "failed"), (function, "raised"))
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
-                asked = [checks.transcript(check).submission for check in failed]
-                watched = (function, module, reference, asked)
-                by_words = named is not None and not located.issuperset(named.ids)
-                right = [check for check in told if ends[f"{lesson.name}.{check.name}"][1] == "passed"]
-                versions = [*named.make_versions(lesson.kinds)] if named else []
-                line, is_sure = _find_line(watched, named, versions, submission.source, passed, by_words)
-                changed = ChangedSource(checks, submission, self.workers, function, [*failed, *right], until)
-                if named and by_words and failed and len(named.ids) == 1:
-                    groups = islice(_by_answers(watched, versions, until), 1 if is_sure else None)
-                    ways = map(named.write_beside_right, groups)
-                    undone = next(filter(None, map(changed.find_undone, ways)), None)
-                    if undone and not (line and line.line == undone.line):  # it says less than what is found otherwise
-                        line = undone
-                if failed and not line and function not in {each.function for each in cut_off}:
+                watched = (function, module, reference, [checks.transcript(check).submission for check in failed])
+                is_told = any(each.function == function for each in cut_off)
+                asked = [*failed, *right] if failed and not is_told else []
+                changed = ChangedSource(checks, submission, self.workers, function, asked, until)
+                is_new = named is not None and not located.issuperset(named.ids)
+                line = _find_line(watched, named, lesson.kinds, changed, passed, is_new)
+                if asked and not line:
                     line = changed.find_slip()
                 if line and line.line not in {each.line for each in found}:  # of what this one calls
                     found.append(line)

@@ -42,7 +42,6 @@ SLIPS = (
 # fmt: on
 _ITSELF = frozenset({*dir(builtins), "self"})
 
-
 Node = ast.expr | ast.stmt
 
 
