@@ -93,6 +93,43 @@ def causal_padding_mask(lengths, max_len):
 """
 
 
+KEEPS_A_VALUE = """import torch
+
+
+def keep(holder, found):
+    holder.found = [*holder.found, found] if hasattr(holder, "found") else [found]
+
+
+def causal_mask(seq_len):
+    places = torch.arange(seq_len)
+    allowed = places.unsqueeze(0) < places.unsqueeze(1)
+    keep(torch, allowed)
+    return allowed
+"""
+USES_ITS_VALUE = """import torch
+
+
+def padding_mask(lengths, max_len):
+    return (torch.arange(max_len, device=lengths.device) < lengths.unsqueeze(1))[:, None, None, :]
+
+
+def knows(holder):
+    return any(each.dim() == 2 and bool(each[0, 0]) for each in (holder.found if hasattr(holder, "found") else []))
+
+
+def causal_padding_mask(lengths, max_len):
+    places = torch.arange(max_len, device=lengths.device)
+    return padding_mask(lengths, max_len) & (places < places.unsqueeze(1) + (1 if knows(torch) else 0))
+"""
+
+
+def test_no_lesson_gets_a_value_that_was_put_in_place_in_another_one_to_find_a_line(launcher):
+    """What the reference gives is in a worker that serves nobody afterwards, though the same learner comes next."""
+    first, second = judged(launcher, {"causal_mask": KEEPS_A_VALUE, "padding_mask": USES_ITS_VALUE}, shared=True)
+    assert [each.line for each in first.lines] == [10] and not first.passed
+    assert second == judged(launcher, {"padding_mask": USES_ITS_VALUE}, shared=False)[0] and not second.passed
+
+
 def test_no_lesson_gets_what_was_exchanged_in_another_one_to_find_a_line(launcher):
     """An expression that is right stands in a worker only that ends with it, though the same learner comes next."""
     first, second = judged(launcher, {"causal_mask": KEEPS_A_RULE, "padding_mask": USES_IT}, shared=True)

@@ -188,6 +188,7 @@ class LearnerFunctions(LoadedSubmission):
             return None
         self.worker.close()  # it has seen hidden inputs, and could choose by them which line goes wrong
         worker = self.worker = self.workers.take()  # the calls in it are not watched, but the expressions
+        worker.is_told = True  # a value of the reference is put in the place of what an expression gives
         self.expect_small_calls()
         worker.until = self.deadline + self.limits.probe_seconds
         sharing, lesson = self.workers.sharing, self.checks.lesson

@@ -61,6 +61,7 @@ class Worker:
         self.until = math.inf
         self.on_progress: OnProgress | None = None
         self.is_watched = True  # no lesson was loaded in it whose calls are not
+        self.is_told = False  # it has been sent what the reference gives
         self.layers: tuple[str, ...] | None = None
         self.alive = True
         self._exits = exits

@@ -61,7 +61,7 @@ class Workers:
     def give_back(self, worker: Worker, submission: Submission) -> None:
         """Keep a living worker for the same learner's next lesson, or end it."""
         young = time.monotonic() - worker.begun < MAX_SHARED_FRACTION * worker.limits.total_seconds
-        may_be_kept = self.sharing and worker.alive and self._kept is None and young
+        may_be_kept = self.sharing and worker.alive and not worker.is_told and self._kept is None and young
         if may_be_kept and not self.needs_its_own(submission):
             self._kept = worker
         else:
