@@ -20,23 +20,22 @@ from grader.model import Submission, WrongLine
 
 
 class ChangedFunctions(LearnerFunctions):
-    """A submission with another source, in a worker that ends with it: it has been sent what is not the learner's."""
+    """A submission with another source, of which only is asked whether it is right: it gets no score."""
+
+    tells_form = False
 
     def __init__(self, checks: LessonChecks, submission: Submission, source: str, workers: Workers) -> None:
         super().__init__(checks, replace(submission, source=source), workers)
+        self.forbids = ()
         self.expect_small_calls()
-
-    def close(self) -> None:
-        if self.worker is not None:
-            self.worker.close()
-            self.worker = None
 
 
 @dataclass(frozen=True)
 class ChangedSource:
-    """Tries a submission with other parts in it, each time in a new worker.
+    """Tries a submission with other parts in it.
 
     Attributes:
+        workers: For this alone: they are sent what is not the learner's.
         function: The function whose line is looked for.
         asked: The checks that have to pass, those first that failed; empty where no source is to be tried.
         ends: When there is no more time for it.

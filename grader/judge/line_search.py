@@ -107,6 +107,13 @@ def _by_answers(watched: Watched, versions: Sequence[MistakenVersion], ends: flo
     yield [each for each in versions if each not in alike]
 
 
+def _check_anew(checks: LessonChecks, submission: Submission, workers: Workers, source: str) -> list[CheckResult]:
+    """Return the results of another source in the place of the submission's. Raises LearnerError."""
+    with closing(ChangedFunctions(checks, submission, source, workers)) as loaded:
+        loaded.load()
+        return check_submission(checks, loaded.submission, loaded)
+
+
 class LineSearch:
     """Watches submissions beside the course's references, on the calls that checks make on the seed of probes."""
 
@@ -165,11 +172,11 @@ class LineSearch:
         found: list[WrongLine] = []
         located = set[str]()  # mistakes whose line is found, maybe in another function that this one calls
         errors = (LearnerError, WorkerError, SyntaxError, RecursionError)
-        with suppress(*errors), self._reference(lesson) as reference:
+        with suppress(*errors), self._reference(lesson) as reference, self.workers.apart() as workers:
             if (subject := loaded.load_watched()) is None:
                 return []
             module = WatchedModule(subject, hook_expressions(submission.source)[1])
-            anew = partial(self._check_anew, checks, submission)  # by who has seen no hidden input, as below
+            anew = partial(_check_anew, checks, submission, workers)  # by who has seen no hidden input, as below
             cut_off = [*find_gradient_lines(submission.source, results, [*functions], anew)]
             right = [check for check in told if ends[f"{lesson.name}.{check.name}"][1] == "passed"]
             until = time.monotonic() + MAX_SEARCH_SECONDS
@@ -179,7 +186,7 @@ class LineSearch:
                 watched = (function, module, reference, [checks.transcript(check).submission for check in failed])
                 is_told = any(each.function == function for each in cut_off)
                 asked = [*failed, *right] if failed and not is_told else []
-                changed = ChangedSource(checks, submission, self.workers, function, asked, until)
+                changed = ChangedSource(checks, submission, workers, function, asked, until)
                 is_new = named is not None and not located.issuperset(named.ids)
                 line = _find_line(watched, named, lesson.kinds, changed, passed, is_new)
                 if asked and not line:
@@ -207,9 +214,3 @@ class LineSearch:
             yield reference
         finally:
             reference.release()
-
-    def _check_anew(self, checks: LessonChecks, submission: Submission, source: str) -> list[CheckResult]:
-        """Return the results of another source in the place of the submission's. Raises LearnerError."""
-        with closing(ChangedFunctions(checks, submission, source, self.workers)) as loaded:
-            loaded.load()
-            return check_submission(checks, loaded.submission, loaded)

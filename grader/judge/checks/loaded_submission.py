@@ -49,10 +49,12 @@ class LoadedSubmission:
     """Functions that checks can call, until the deadline of the lesson."""
 
     takes_runs = True  # checks that train a model are run
+    tells_form = True  # what fails is looked at for faults of form
     is_of_course = False
 
     def __init__(self, checks: LessonChecks) -> None:
         self.checks, self.kinds = checks, checks.lesson.kinds
+        self.forbids: Sequence[str] = checks.lesson.forbids
         self.limits = checks.answers.course.limits_for(checks.lesson)
         self.subject: CallableModule | None = None  # of the last process
         self.found: Mapping[str, tuple[str, list[str]]] = {}  # of each name to write: its kind and its parameters
@@ -193,7 +195,7 @@ class LearnerFunctions(LoadedSubmission):
         worker.until = self.deadline + self.limits.probe_seconds
         sharing, lesson = self.workers.sharing, self.checks.lesson
         self._transcripts, self.subject = [], None  # what is asked later is asked of one unwatched
-        reply = load_submission(worker, lesson, self.submission, self.device, shared=sharing, watched=True)
+        reply = load_submission(worker, lesson, self.submission, self.device, (), shared=sharing, watched=True)
         return RemoteModule(worker, self.kinds) if "found" in reply else None
 
     def expect_small_calls(self) -> None:
@@ -240,7 +242,7 @@ class LearnerFunctions(LoadedSubmission):
     def _load_in_worker(self) -> tuple[Worker, dict[str, Any]]:
         """Load in a new worker and return its reply."""
         self.close()
-        self.worker = self.workers.take(self.checks.lesson.forbids)
+        self.worker = self.workers.take(self.forbids)
         try:
             reply = self._request_load(self.worker)
             if reply.get("unclean") is True:  # an earlier lesson of this learner left traces in the process
@@ -261,14 +263,13 @@ class LearnerFunctions(LoadedSubmission):
     def _load_afresh(self, worker: Worker) -> dict[str, Any]:
         """Load in another worker than this one; only one is ever kept, so that is a fresh one."""
         worker.close()
-        self.worker = self.workers.take(self.checks.lesson.forbids)
+        self.worker = self.workers.take(self.forbids)
         return self._request_load(self.worker)
 
     def _load_without_forbidden(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Load again, each time in a new worker, without the statements that call what is forbidden."""
         paths = {self.submission.path, *(path for path, _ in self.submission.siblings.values())}
-        forbids = self.checks.lesson.forbids
-        while (statement := read_forbidden_statement(reply, paths, forbids)) is not None:
+        while (statement := read_forbidden_statement(reply, paths, self.forbids)) is not None:
             if len(self._without) == MAX_LEFT_OUT or time.monotonic() > self.deadline:
                 raise LearnerError("forbidden", "ForbiddenCall", statement[-1])
             self._without.append(statement)
@@ -286,6 +287,7 @@ class LearnerFunctions(LoadedSubmission):
             self.checks.lesson,
             self.submission,
             self.device,
+            self.forbids,
             shared=self.workers.sharing,
             # what is asked ahead is known to keep no state; a class may run code of its own where it is defined
             runs_nothing=bool(self._transcripts) and not any("class" in text for text in self.submission.sources),

@@ -71,7 +71,7 @@ class SingleFileRun:
         if self._launcher is None:
             self._launcher = start_launcher(course.arrays, policy_for(course, self.device), course.limits)
         worker = self._launcher.lease()
-        reply = load_submission(worker, lesson, read_submission(self.path, lesson, course), self.device)
+        reply = load_submission(worker, lesson, read_submission(self.path, lesson, course), self.device, lesson.forbids)
         try:
             reply_of(worker, "load", {}, reply)
         except LearnerError as error:

@@ -65,8 +65,8 @@ class _Run:
     def __init__(self, lesson_checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> None:
         self.lesson_checks, self.lesson, self.loaded = lesson_checks, lesson_checks.lesson, loaded
         self.forbidden: dict[str, ForbiddenCall] = {}
-        if self.lesson.forbids:
-            is_forbidden = partial(matches, forbids=self.lesson.forbids)
+        if loaded.forbids:
+            is_forbidden = partial(matches, forbids=loaded.forbids)
             self.forbidden = find_forbidden_calls(
                 submission.source, self.lesson.kinds, is_forbidden, submission.siblings, submission.lesson
             )
@@ -123,7 +123,11 @@ class _Run:
 
     def _find_form_faults(self, check: Check, error: BaseException) -> frozenset[str]:
         """Return the faults of form that are all that is wrong; values that differ are looked at no further."""
-        if check.is_run or (isinstance(error, CheckFailed) and error.of_values and not self._may_draw):
+        if (
+            check.is_run
+            or not self.loaded.tells_form
+            or (isinstance(error, CheckFailed) and error.of_values and not self._may_draw)
+        ):
             return frozenset()
         try:
             return self.lesson_checks.find_form_faults(check, self.loaded.live_subject())

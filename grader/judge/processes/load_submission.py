@@ -15,6 +15,7 @@ def load_submission(
     lesson: Lesson,
     submission: Submission,
     device: str,
+    forbids: Sequence[str],
     *,
     shared: bool = False,
     watched: bool = False,
@@ -27,8 +28,9 @@ def load_submission(
     """Have a worker load a submission, and return its reply.
 
     Args:
+        forbids: What its calls are watched for.
         shared: Other lessons of the same learner may have been loaded there before.
-        watched: What its expressions give can be watched; nothing is forbidden then.
+        watched: What its expressions give can be watched; its calls are not.
         runs_nothing: At its top level it only imports, defines functions and names constants.
         without: Statements that are not run: file, line, and what each calls.
         sequences: The requests of whole transcripts, to be answered at once.
@@ -45,7 +47,7 @@ def load_submission(
         path=submission.path,
         source=submission.source,
         siblings={name: list(pair) for name, pair in submission.siblings.items()},
-        forbids=[] if watched else list(lesson.forbids),
+        forbids=list(forbids),
         names=list(lesson.kinds),
         shared=shared,
         watched=watched,

@@ -41,6 +41,13 @@ class Workers:
                 self._kept.close()
                 self._kept = None
 
+    @contextmanager
+    def apart(self) -> Iterator[Workers]:
+        """Lend others, of which none serves anybody afterwards; one can serve several sources, as of one learner."""
+        others = Workers(self._launcher)
+        with others.one_learner():
+            yield others
+
     def take(self, forbids: Collection[str] = ()) -> Worker:
         """Return the worker kept from the same learner's last lesson, or a fresh one.
 
