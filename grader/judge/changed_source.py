@@ -58,7 +58,7 @@ class ChangedSource:
 
     def find_slip(self) -> WrongLine | None:
         """Return the line on which a small change makes all right; None where that is not certain."""
-        return self._in_time(find_slip)
+        return self._in_time(partial(find_slip, self.checks.lesson.kinds.keys() - {self.function}))
 
     def _in_time(self, find: Callable[[str, Callable[[str], bool]], Undone | None]) -> WrongLine | None:
         found = find(self.submission.source, self._passes)

@@ -10,7 +10,7 @@ import ast
 import builtins
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -67,10 +67,17 @@ def find_undone(versions: Iterable[tuple[str, str]], source: str, is_right: Call
     return _only_mending((each for right, wrong in versions for each in undo(right, wrong, source)), is_right)
 
 
-def find_slip(source: str, is_right: Callable[[str], bool]) -> Undone | None:
-    """Return where a small change makes all right, as `find_undone` does, whatever the mistake is called."""
+def find_slip(others: Collection[str], source: str, is_right: Callable[[str], bool]) -> Undone | None:
+    """Return where a small change makes all right, as `find_undone` does, whatever the mistake is called.
+
+    Args:
+        others: Functions that are none of those asked: nothing is changed in them.
+    """
+    nodes = (node for node in parse(source).body if getattr(node, "name", "") in others)
+    elsewhere = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in nodes]
     changed = (each for right, wrong in SLIPS for each in undo(right, wrong, source))
-    return _only_mending(itertools.chain(_without_each_statement(source), changed), is_right)
+    tried = itertools.chain(_without_each_statement(source), changed)
+    return _only_mending((each for each in tried if not any(each.line in lines for lines in elsewhere)), is_right)
 
 
 def _only_mending(undone: Iterable[Undone], is_right: Callable[[str], bool]) -> Undone | None:
