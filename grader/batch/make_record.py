@@ -13,7 +13,7 @@ from grader.intake.formats.repositories import BACKDATED
 from grader.intake.learner import Learner, printable
 from grader.intake.name_patterns import JUDGED, UNDECIDED
 from grader.model import LessonResult, Override
-from grader.record import GRADED_OTHERWISE, HandedIn, Previous, Record, latest
+from grader.record import GRADED_OTHERWISE, HandedIn, Previous, Record, latest, lesson_from_json
 
 LACKING = ("missing", "grader-error")
 MAX_KEPT_CHARS = 1 << 16  # of the source of one lesson, for pages that show it
@@ -47,6 +47,23 @@ class GradedHandIn:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data, to be sent by a grading process."""
         return {**vars(self), "record": self.record.to_json()}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A file of a hand-in, and the result of the lesson that it was judged for."""
+
+    path: str
+    result: LessonResult
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Judged:
+        """Read what `to_json` gave."""
+        return cls(data["path"], lesson_from_json(data["result"]["lesson"], data["result"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data, to be sent by a grading process and to one."""
+        return {"path": self.path, "result": self.result.to_dict()}
 
 
 Graded = tuple[Learner, GradedHandIn]

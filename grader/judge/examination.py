@@ -69,8 +69,8 @@ class Judge:
         asks_ahead: What the checks ask is sent with the message that loads a submission, as in a batch. It is recorded
             when a lesson is examined first, which does not pay for a single submission.
         kept: Where the fingerprints of known mistakes are kept between commands, if they are.
-        on_score: Takes the score where it is known before the mistakes are.
-        undiagnosed: Lessons in which no mistakes are looked for, since a process was ended while it did.
+        on_score: Takes the result where its score is known before its mistakes are.
+        looks_for_mistakes: False where a process was ended while it did.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class Judge:
         self.next_lessons: Collection[str] | None = None
         self.asks_ahead = False
         self.kept: KeptFingerprints | None = None
-        self.on_score: Callable[[float | None], object] = lambda _: None
-        self.undiagnosed: Collection[str] = ()
+        self.on_score: Callable[[LessonResult], object] = lambda _: None
+        self.looks_for_mistakes = True
         self._lesson_checks: dict[str, LessonChecks] = {}
         self._diagnosticians: dict[str, dict[str, Diagnostician]] = {}
         self.lines = LineSearch(runner, answers, self.workers)
@@ -224,11 +224,8 @@ class Judge:
                 self._add_pictures(pictures, checks.lesson, loaded)
         finally:
             loaded.close()
-        result = self._make_result(checks, submission, finding, printed)
-        took = round(time.monotonic() - started, 3)
-        measured = tuple(text for text, shown in loaded.told.items() if not shown)
-        notes = (*result.notes, *loaded.told)
-        return replace(result, notes=notes, measured=measured, duration_s=took, hints_used=hints_used)
+        result = self._make_result(checks, submission, finding, printed, loaded.told)
+        return replace(result, duration_s=round(time.monotonic() - started, 3), hints_used=hints_used)
 
     def _find(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> Finding:
         """Load, check, diagnose: each step takes what the one before it returned."""
@@ -245,12 +242,13 @@ class Judge:
         unnamed = [name for name, mistake in failures.items() if mistake is None]
         evidence: dict[str, Diagnosis | LearnerError] = {name: Diagnosis() for name in unnamed}
         finding = find_mistakes(facts, results, failures, evidence)
-        if unnamed and lesson.name in self.undiagnosed:
-            loaded.told[NOT_LOOKED_FOR] = True
-            return finding
         if unnamed:
+            told = loaded.told | {NOT_LOOKED_FOR: True}
+            self.on_score(self._make_result(checks, submission, finding, "".join(loaded.printed), told))
+            if not self.looks_for_mistakes:
+                loaded.told = told
+                return finding
             self.launcher.fork_ahead()  # in it the line is looked for
-            self.on_score(feedback.score_of(results))
         with loaded.costs_no_score():
             for name in unnamed:
                 named = {each.id for found in evidence.values() if isinstance(found, Diagnosis) for each in found.named}
@@ -299,7 +297,12 @@ class Judge:
         return NamedMistakes(diagnostician.mistake_set, [each.id for each in found.named])
 
     def _make_result(
-        self, lesson_checks: LessonChecks, submission: Submission, finding: Finding, output: str
+        self,
+        lesson_checks: LessonChecks,
+        submission: Submission,
+        finding: Finding,
+        output: str,
+        told: Mapping[str, bool],
     ) -> LessonResult:
         lesson, release = lesson_checks.lesson, self.answers.release
         checks, named = finding.checks, finding.named
@@ -329,7 +332,8 @@ class Judge:
             counterexamples=tuple(finding.counterexamples),
             lines=tuple(finding.lines),
             output=output,
-            notes=(*submission.notes, *made_with, *((release.note(lesson.name),) if release else ())),
+            notes=(*submission.notes, *made_with, *((release.note(lesson.name),) if release else ()), *told),
+            measured=tuple(text for text, shown in told.items() if not shown),
             file=submission.path,
             public=release is not None,
         )

@@ -21,8 +21,8 @@ Made = TypeVar("Made")
 class LiveJudge:
     """A judge whose examinations end when `overtake` is called; a context of the main thread."""
 
-    def __init__(self, judge: Judge, on_score: Callable[[float | None], object] = lambda _: None) -> None:
-        """Take a judge; *on_score* takes each score that is known before the mistakes are."""
+    def __init__(self, judge: Judge, on_score: Callable[[LessonResult], object] = lambda _: None) -> None:
+        """Take a judge; *on_score* takes each result whose score is known before its mistakes are."""
         self._judge = judge
         judge.on_score = on_score
         judge.asks_ahead = True

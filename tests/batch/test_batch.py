@@ -579,6 +579,25 @@ def test_a_lesson_that_kills_the_grader_costs_no_other_one(course, class_folder,
     assert found["lessons"]["argmax_2d"]["notes"] == [FAILED] and found["states"]["grader-error"] == 1
 
 
+def test_what_was_judged_is_not_judged_again(course, class_folder, tmp_path, monkeypatch):
+    """Where the process dies at a later lesson, the result is kept: code that answers by the clock has one draw."""
+    receive, begun = GradingProcess._receive, []
+
+    def deadly(self, seconds):
+        if self.step == "moving_average" and len(begun) == 2:
+            self.process.kill()
+            self.process.wait(10)
+        reply = receive(self, seconds)
+        begun.extend([reply["step"]] if "step" in reply and "judged" not in reply else [])
+        return reply
+
+    monkeypatch.setattr(GradingProcess, "_receive", deadly)
+    found = graded(course, class_folder, tmp_path / "out", only=["ann"])["ann"]
+
+    assert begun == ["argmax_2d", "moving_average", "moving_average"]
+    assert states(found) == [("graded", 10.0)] * 2 and found["complete"]
+
+
 def test_a_submission_that_kills_the_grader_each_time_is_no_zero(grader, course, class_folder, tmp_path, monkeypatch):
     """It is put down as the grader's failure, without a score, and the others are graded all the same."""
     plain = GradingProcess.grade

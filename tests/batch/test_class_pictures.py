@@ -187,7 +187,7 @@ def test_a_picture_stays_where_earlier_attempts_were_not_judged(tmp_path, launch
     attempts = [Attempt(match, Submission(name, match.path, source)) for source in (ANSWERS[name], SUMS)]
 
     def drive(judge: Any) -> Any:
-        return LearnerGrader(judge, settings, lambda _: time.sleep(3.1))._judge(attempts)
+        return LearnerGrader(judge, settings, lambda _, judged: None if judged else time.sleep(3.1))._judge(attempts)
 
     [(attempt, result, drawn)] = run_judge(launcher, name, drive, replace(course, limits=limits))
     assert attempt == attempts[0] and result.score == 10.0 and result.notes == (NO_TIME,)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
+from grader.batch.make_record import GradedHandIn, Judged, better_result, make_record, make_ungraded
 from grader.batch.one_learner.keep_code import find_linked, keep_code
 from grader.batch.one_learner.other_attempts import OtherAttempts, called
 from grader.batch.one_learner.read_sources import read_failed_submission, read_sources
@@ -58,11 +58,12 @@ class LearnerGrader:
     """Grades learner after learner with one judge, which keeps what it has computed for the course.
 
     `on_step` is called with each lesson that is going to be judged, and with LOOKING before it where its score is
-    known.
+    known; then also with the file and its result, as when that is complete.
     """
 
-    def __init__(self, judge: Judge, settings: Settings, on_step: Callable[[str], None]) -> None:
+    def __init__(self, judge: Judge, settings: Settings, on_step: Callable[[str, Judged | None], None]) -> None:
         self.judge, self.settings, self.on_step = judge, settings, on_step
+        self.judged: Mapping[tuple[str, str], LessonResult] = {}
         judge.next_lessons = settings.lessons
         self.course = Unchanged(judge.course, settings.files)
         self.lessons = [judge.course.lessons[name] for name in settings.lessons]
@@ -72,15 +73,17 @@ class LearnerGrader:
         learner: Learner,
         hand_in: HandIn | None = None,
         left_out: str = "",
-        undiagnosed: Collection[str] = (),
+        judged: Iterable[Judged] = (),
+        looks_for_mistakes: bool = True,
     ) -> GradedHandIn:
         """Return the learner's record; *hand_in* is what they handed in, if it was read already.
 
-        Of the lesson *left_out* it says that the grader failed on it; in those *undiagnosed* no mistake is looked for.
+        Of the lesson *left_out* it says that the grader failed on it; what was *judged* before is not judged again.
 
         Never raises because of what was handed in; SelfattendError if the grader fails.
         """
-        self.judge.undiagnosed = undiagnosed
+        self.judge.looks_for_mistakes = looks_for_mistakes
+        self.judged = {(each.result.lesson, each.path): each.result for each in judged}
         hand_in = hand_in or read_hand_in(learner)
         digest = learner.mark(hand_in.digest)
         attempts: list[Attempt] = []
@@ -186,11 +189,15 @@ class LearnerGrader:
         self, lesson: Lesson, attempt: Attempt, one: Submission, pictures: list[Picture] | None
     ) -> tuple[LessonResult, Attempt]:
         """Return the verdict on an attempt's submission, and what was judged: as a notebook if it cannot be loaded."""
-        self.on_step(lesson.name)
-        self.judge.on_score = lambda _: self.on_step(f"{LOOKING}{lesson.name}")
+        path = attempt.match.path
+        if known := self.judged.get((lesson.name, path)):
+            return known, attempt
+        self.on_step(lesson.name, None)
+        self.judge.on_score = lambda result: self.on_step(f"{LOOKING}{lesson.name}", Judged(path, result))
         result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
         told = {mistake.id for mistake in result.mistakes}
         if _is_loaded(result) or result.state == "timed-out" or "forbidden-call" in told:
+            self.on_step(lesson.name, Judged(path, result))
             return result, attempt
         read, own = read_failed_submission(one, attempt.own, {function.name for function in lesson.functions})
         if read.sources == one.sources:

@@ -2,11 +2,11 @@
 
     python -P -m grader.batch.processes.process_main SETTINGS_JSON
 
-In, one JSON object a line: `{"learner": Learner.to_dict(), "left_out": a lesson or "", "undiagnosed": lessons}`, with
-`"hand_in"` where it is sent instead of read here.
+In, one JSON object a line: `{"learner": Learner.to_dict(), "left_out": a lesson or "", "judged": what was judged
+before, "looks_for_mistakes": true}`, with `"hand_in"` where it is sent instead of read here.
 Out, one a line: first `{"ready": true}` or `{"failed": {...}}`, then for each learner `{"step": "..."}` as each step
-begins, and `{"record", "fingerprints", "isolation"}`, or `{"error": "..."}` if the grader itself failed. Replies go
-over a copy of standard output, which the course's files and pytest may write to.
+begins, with `"judged"` where a lesson is, and `{"record", "fingerprints", "isolation"}`, or `{"error": "..."}` if the
+grader itself failed. Replies go over a copy of standard output, which the course's files and pytest may write to.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from grader.batch.make_record import Judged
 from grader.batch.settings import Settings
 from grader.course.course_files import course_files, require_unchanged
 from grader.course.load_course import load
@@ -86,7 +87,11 @@ def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
         judge.keep_fingerprints()
     busy = threading.Event()
     threading.Thread(target=_end_with_parent, args=(busy,), daemon=True).start()
-    grader = LearnerGrader(judge, settings, on_step=lambda step: _send(replies, {"step": step}))
+
+    def tell(step: str, judged: Judged | None) -> None:
+        _send(replies, {"step": step} | ({"judged": judged.to_json()} if judged else {}))
+
+    grader = LearnerGrader(judge, settings, tell)
     _send(replies, {"ready": True})
     for line in sys.stdin.buffer:
         busy.set()
@@ -97,8 +102,9 @@ def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
 def _grade(grader: LearnerGrader, request: dict[str, Any], replies: BinaryIO) -> dict[str, Any]:
     hand_in = HandIn.from_dict(request["hand_in"]) if "hand_in" in request else None
     learner, left_out = Learner.from_dict(request["learner"]), request.get("left_out", "")
+    judged, looks = map(Judged.from_json, request.get("judged", ())), request.get("looks_for_mistakes", True)
     try:
-        return grader.grade(learner, hand_in, left_out, request.get("undiagnosed", ())).to_json()
+        return grader.grade(learner, hand_in, left_out, judged, looks).to_json()
     except Exception as error:  # the next process tries again; this one may be beyond repair
         _send(replies, {"error": f"{type(error).__name__}: {error}"})
         raise

@@ -14,11 +14,11 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
-from grader.batch.make_record import GradedHandIn, make_failed, make_late
+from grader.batch.make_record import GradedHandIn, Judged, make_failed, make_late
 from grader.batch.processes.memory_group import MemoryGroups, own_group
 from grader.batch.processes.temp_folder import remove_stale_folders
 from grader.batch.settings import LOOKING, Settings
@@ -46,6 +46,7 @@ class GradingProcess:
 
     def __init__(self, settings: Settings) -> None:
         self.step = ""  # what it is at: of a lesson that it judges the name
+        self.judged: dict[tuple[str, str], Judged] = {}  # by lesson and file
         self._received = bytearray()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
         self.process = start_engine(
@@ -69,17 +70,21 @@ class GradingProcess:
         seconds: float,
         hand_in: HandIn | None = None,
         left_out: str = "",
-        undiagnosed: Sequence[str] = (),
+        judged: Iterable[Judged] = (),
+        looks_for_mistakes: bool = True,
     ) -> GradedHandIn:
         """Return the learner's result; without *hand_in*, the process reads it. Each step of that may take *seconds*.
 
         Args:
             left_out: A lesson that is not judged: its result is that the grader failed on it.
-            undiagnosed: Lessons in which no mistakes are looked for.
+            judged: What was judged before, and is not again.
+            looks_for_mistakes: False: none are looked for.
 
         Raises ProcessDied; the process is of no more use then.
         """
-        request = {"learner": learner.to_dict(), "left_out": left_out, "undiagnosed": [*undiagnosed]}
+        request = {"learner": learner.to_dict(), "left_out": left_out, "looks_for_mistakes": looks_for_mistakes}
+        request["judged"] = [each.to_json() for each in judged]
+        self.judged.clear()
         if hand_in is not None:
             request["hand_in"] = hand_in.to_dict()
         assert self.process.stdin is not None
@@ -88,13 +93,16 @@ class GradingProcess:
             self.process.stdin.flush()
         except OSError:
             raise ProcessDied(self._exit_reason()) from None
-        reply = {"step": "reading it"}
+        reply: dict[str, Any] = {"step": "reading it"}
         while "step" in reply:
             self.step = str(reply["step"])
             try:
                 reply = self._receive(seconds)
             except OutOfTime:
                 raise OutOfTime(f"{self.step} took more than {seconds:.0f} s") from None
+            if "judged" in reply:
+                each = Judged.from_json(reply["judged"])
+                self.judged[each.result.lesson, each.path] = each
         if "record" not in reply:
             raise ProcessDied(str(reply.get("error", self._exit_reason())))
         return GradedHandIn.from_json(reply)
@@ -163,21 +171,23 @@ class ProcessPool:
         """Return the learner's result.
 
         A dead process is replaced and the submission tried again, the last time without the lesson at which it died;
-        after MAX_TRIES the grader has failed on all of it. One that takes too long is not tried again, unless it looked
-        for the mistakes of a lesson: its score counts without them, and if that happens twice, so do all.
-        Raises SelfattendError if no process can be started.
+        after MAX_TRIES the grader has failed on all of it. What was judged is not judged again. One that takes too long
+        is not tried again, unless it looked for the mistakes of a lesson: its score counts without them, and if that
+        happens twice, none are looked for in the others. Raises SelfattendError if no process can be started.
         """
         reason = left_out = ""
-        undiagnosed: Sequence[str] = ()
+        judged: dict[tuple[str, str], Judged] = {}
+        looks = True
         for number in range(MAX_TRIES):
             process = self.get_process()
             try:
-                return process.grade(learner, self.limits.judging_seconds, hand_in, left_out, undiagnosed)
+                return process.grade(learner, self.limits.judging_seconds, hand_in, left_out, judged.values(), looks)
             except ProcessDied as death:
                 self._discard(process)
                 reason = str(death)
+                judged |= process.judged
                 if process.step.startswith(LOOKING):
-                    undiagnosed = self.settings.lessons if number else [process.step.removeprefix(LOOKING)]
+                    looks = not number
                 elif isinstance(death, OutOfTime):
                     return make_late(learner, self.settings, reason)
                 elif number == MAX_TRIES - 2 and process.step in self.settings.lessons:

@@ -252,9 +252,9 @@ def _check(run: CheckRun, several: bool) -> None:
         show_results(run, several)
 
 
-def _show_score(working: Spinner, lesson: Lesson | None, score: float | None) -> None:
+def _show_score(working: Spinner, lesson: Lesson | None, result: LessonResult) -> None:
     """Show a score while its mistake is looked for, and whose, if that is not the only lesson."""
-    working.update((f"{lesson.name}: " if lesson else "") + unexplained_score(score))
+    working.update((f"{lesson.name}: " if lesson else "") + unexplained_score(result.score))
 
 
 def _fill_file(run: CheckRun, judge: Judge, lesson: Lesson, hints_used: int) -> str:

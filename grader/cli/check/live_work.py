@@ -48,7 +48,7 @@ class LiveWork:
     before: dict[str, float | None] = field(default_factory=dict)
     troubles: dict[str, str] = field(default_factory=dict)
     events: queue.SimpleQueue[tuple[str, Any]] = field(default_factory=queue.SimpleQueue)
-    on_score: Callable[[float | None], object] = lambda _: None  # takes a score before its mistakes are known
+    on_score: Callable[[LessonResult], object] = lambda _: None  # takes a result before its mistakes are known
     _live: LiveJudge = field(init=False)
     _ahead: Iterator[None] = field(default_factory=lambda: iter(()))  # what is done while nothing happens
 
@@ -58,7 +58,7 @@ class LiveWork:
         from grader.live.live_judge import LiveJudge
 
         def begin(judge: Judge) -> None:
-            with LiveJudge(judge, lambda score: self.on_score(score)) as self._live:
+            with LiveJudge(judge, lambda result: self.on_score(result)) as self._live:
                 drive(self._live)
 
         course = self.run.context.course

@@ -21,7 +21,7 @@ from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
 from grader.course.learner_copy import passed_words
 from grader.files import is_file
-from grader.model import Lesson
+from grader.model import Lesson, LessonResult
 from grader.terminal.console import handling, has_reader, make_layout, put, signs, wrap, wrap_error
 from grader.terminal.keyboard import Keyboard, forget_typed, read_key, shown_again
 from grader.terminal.screen import Screen
@@ -180,10 +180,10 @@ class _Watch:
             timer.cancel()
             timer.join()  # or it could draw over the verdict
 
-    def _show_score(self, score: float | None) -> None:
+    def _show_score(self, result: LessonResult) -> None:
         """Show a score while what was wrong is still looked for."""
         self.is_scored = True
-        self._draw(working=f"{unexplained_score(score)} ...")
+        self._draw(working=f"{unexplained_score(result.score)} ...")
 
     def _text(self, verbose: bool = False, rows: int = 0) -> str:
         """Return the verdict; in short, within so many rows, if they are known."""

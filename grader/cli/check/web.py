@@ -15,7 +15,7 @@ from grader.cli.check.live_work import LiveWork, end_as_ctrl_c, make_live_work
 from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option
-from grader.model import Lesson
+from grader.model import Lesson, LessonResult
 from grader.terminal.console import has_screen, put, wrap
 from grader.terminal.text import score_text
 
@@ -100,8 +100,8 @@ def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
             waiting = {name: lesson, **waiting}
 
 
-def _publish_score(feed: Feed, name: str, working: dict[str, Any], score: float | None) -> None:
-    feed.publish(name, working | {"score": score_text(score)})
+def _publish_score(feed: Feed, name: str, working: dict[str, Any], result: LessonResult) -> None:
+    feed.publish(name, working | {"score": score_text(result.score)})
 
 
 def _take(work: LiveWork, wait: bool) -> list[tuple[str, Lesson]]:
