@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 from support.class_results import made_class
-from support.hand_ins import ANSWERS, TINY, learner_of, make_zip, write
+from support.hand_ins import ANSWERS, TINY, learner_of, make_notebook, make_zip, write
 from support.learn_command import ROOT, learn
 
 from grader.batch import compare_class, make_record, results, run
 from grader.batch.one_learner import read_within_limits as reading
 from grader.batch.one_learner.grade_learner import NO_TIME
+from grader.batch.one_learner.read_sources import READ_WITHOUT_RUNS
 from grader.batch.outputs import Outputs
 from grader.batch.results_folder import store_path
 from grader.cli.grader.run_result import print_result
@@ -160,6 +161,23 @@ def test_a_score_outlasts_what_looks_for_its_mistakes(room):
     assert (found["ann"]["problem"], found["ann"]["complete"]) == ("", True)
     for lesson in found["ann"]["lessons"].values():
         assert 1.0 <= lesson["score"] < 10.0 and lesson["notes"] == [NOT_LOOKED_FOR]
+
+
+@pytest.mark.slow
+def test_a_notebook_that_is_not_loaded_in_time_is_read_without_what_it_runs(room):
+    """Its functions count, with a note; a plain file that does not come to its end has a result of its own."""
+    slow = "import time\nwhile True:\n    time.sleep(0.1)\n    TABLE.update(scale=1.0)\n"
+    answer = ANSWERS["moving_average"].replace("return ", "return TABLE['scale'] * ")
+    room.hand_ins = write(room.out.parent / "slow", {
+        "ann.ipynb": make_notebook("TABLE = {'scale': 1.0}", answer, slow),
+        "bob.py": f"TABLE = {{'scale': 1.0}}\n{answer}\n{slow}",
+    })  # fmt: skip
+    status, said = room.run()
+    found = {name: record["lessons"]["moving_average"] for name, record in room.records().items()}
+
+    assert status == 0, said
+    assert found["ann"]["score"] == 10.0 and READ_WITHOUT_RUNS in found["ann"]["notes"]
+    assert found["bob"]["state"] == "timed-out" and not found["bob"]["notes"]
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from support.hand_ins import make_notebook
 from grader.intake.notebook import notebook_to_module
 from grader.intake.notebook.cell_places import CellPlaces
 from grader.intake.notebook.exported_file import read_exported, read_failed
+from grader.intake.notebook.without_runs import without_runs
 from grader.submission import MAX_BYTES
 
 
@@ -188,6 +189,21 @@ def test_a_cell_that_fails_costs_the_others_nothing(source):
 
     assert names["f"](0) == 1.0
     assert any("it is no Python (line " in note for note in notes) == ("assert" not in source)
+
+
+@pytest.mark.parametrize("runs", [
+    "for _ in range(9):\n    K['b'] = f(1)", "K['b'] = f(1)", "while not K:\n    K['b'] = 1",
+    "K['b'] = [f(i) for i in ()]", "K['b'] = Net().fit()",
+])  # fmt: skip
+def test_what_a_notebook_runs_can_be_left_out_of_its_module(runs):
+    """Loops go, and calls of its own; definitions and constants stay, on their lines."""
+    own = "class Net:\n    def fit(self):\n        return K\n\n\ndef f(x):\n    return x + 1\n"
+    module, _ = converted("K = {'a': 1}", own, f"{runs}\n\nK['c'] = max(2, 3)", wanted=("f", "K"))
+    read, names = without_runs(module), {}
+    exec(read, names)
+
+    assert names["K"] == {"a": 1, "c": 3} and names["f"](0) == 1
+    assert len(read.split("\n")) == len(module.split("\n")) and without_runs(own) == own
 
 
 @pytest.mark.parametrize("source", [f"{OWN}f('no')\n", "# %%\ndef f(x): \0\n"])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from grader.batch.make_record import GradedHandIn, Judged, better_result, make_record, make_ungraded
 from grader.batch.one_learner.keep_code import find_linked, keep_code
 from grader.batch.one_learner.other_attempts import OtherAttempts, called
-from grader.batch.one_learner.read_sources import read_failed_submission, read_sources
+from grader.batch.one_learner.read_sources import read_failed_submission, read_sources, read_without_runs
 from grader.batch.settings import LOOKING, Settings
 from grader.course import aliases
 from grader.course.course_files import Unchanged
@@ -196,10 +196,13 @@ class LearnerGrader:
         self.judge.on_score = lambda result: self.on_step(f"{LOOKING}{lesson.name}", Judged(path, result))
         result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
         told = {mistake.id for mistake in result.mistakes}
-        if _is_loaded(result) or result.state == "timed-out" or "forbidden-call" in told:
+        if _is_loaded(result) or "forbidden-call" in told:
             self.on_step(lesson.name, Judged(path, result))
             return result, attempt
-        read, own = read_failed_submission(one, attempt.own, {function.name for function in lesson.functions})
+        if result.state == "timed-out":
+            read, own = read_without_runs(one), attempt.own
+        else:
+            read, own = read_failed_submission(one, attempt.own, {function.name for function in lesson.functions})
         if read.sources == one.sources:
             return result, attempt
         again = self.judge.examine(lesson, read, self.settings.seed, pictures=pictures)

@@ -14,10 +14,12 @@ from grader.intake.learner import Learner
 from grader.intake.limits import is_artefact
 from grader.intake.notebook.exported_file import read_exported, read_failed
 from grader.intake.notebook.notebook_to_module import NotebookError, code_cells, read_notebook, to_python
+from grader.intake.notebook.without_runs import without_runs
 from grader.model import Submission
 from grader.submission import MAX_BYTES, UTF16_BOMS, decode_source, encode_source
 
 READ_AS_NOTEBOOK = "It cannot be loaded as a file, and was read as a notebook: what fails is left out."
+READ_WITHOUT_RUNS = "It was not loaded in time, and was read without the loops and trials of the notebook's top level."
 MAX_CODE_BYTES = 8 << 20  # that are judged, of all files of a hand-in together; those near the top come first
 
 
@@ -110,3 +112,10 @@ def read_failed_submission(
     siblings = {name: (path, sources[name]) for name, (path, _) in submission.siblings.items()}
     read = replace(submission, source=sources[""], siblings=siblings, notes=tuple(dict.fromkeys(notes)))
     return read, {**own, **{name: each.own for name, each in framed.items()}}
+
+
+def read_without_runs(submission: Submission) -> Submission:
+    """Return a submission that was not loaded in time without what takes long in its notebooks, and a note."""
+    siblings = {name: (path, without_runs(source)) for name, (path, source) in submission.siblings.items()}
+    notes = (*submission.notes, READ_WITHOUT_RUNS)
+    return replace(submission, source=without_runs(submission.source), siblings=siblings, notes=notes)
