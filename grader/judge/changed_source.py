@@ -14,6 +14,7 @@ from grader.judge.checks.loaded_submission import LearnerFunctions
 from grader.judge.checks.run_checks import run_checks
 from grader.judge.errors import LearnerError
 from grader.judge.mistakes.undone_mistakes import Undone, find_slip, find_undone
+from grader.judge.processes.remote_module import CallableModule
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.tracing.line_words import MAX_SHOWN_CHARS
 from grader.model import Submission, WrongLine
@@ -24,10 +25,18 @@ class ChangedFunctions(LearnerFunctions):
 
     tells_form = False
 
-    def __init__(self, checks: LessonChecks, submission: Submission, source: str, workers: Workers) -> None:
+    def __init__(
+        self, checks: LessonChecks, submission: Submission, source: str, workers: Workers, ends: float
+    ) -> None:
         super().__init__(checks, replace(submission, source=source), workers)
-        self.forbids = ()
+        self.forbids, self.deadline = (), ends
         self.expect_small_calls()
+
+    def load(self) -> CallableModule:
+        subject = super().load()
+        assert self.worker is not None
+        self.worker.until = self.deadline
+        return subject
 
 
 @dataclass(frozen=True)
@@ -76,12 +85,9 @@ class ChangedSource:
         """Return True if another source in the submission's place passes the checks in time."""
         if time.monotonic() > self.ends:
             return False
-        functions = ChangedFunctions(self.checks, self.submission, source, self.workers)
+        functions = ChangedFunctions(self.checks, self.submission, source, self.workers, self.ends)
         with closing(functions) as loaded, suppress(LearnerError):
-            loaded.deadline = self.ends
             loaded.load()
-            assert loaded.worker is not None
-            loaded.worker.until = self.ends
             outcomes = run_checks(self.checks, loaded.submission, loaded, self.asked)
             return all(outcome.kind == "passed" for outcome in outcomes)
         return False

@@ -39,7 +39,7 @@ def check_submission(checks: LessonChecks, submission: Submission, loaded: Loade
     return feedback.settle_points([make_check_result(outcome, checks.lesson, submission) for outcome in outcomes])
 
 
-MAX_SEARCH_SECONDS = 10.0  # of trying other sources for all functions of a lesson: far more than it takes
+MAX_SEARCH_SECONDS = 5.0  # of trying other sources for all functions of a lesson: far more than it takes
 
 Watched = tuple[str, WatchedModule, WatchedReference, Sequence[Sequence[Exchange]]]
 
@@ -107,9 +107,11 @@ def _by_answers(watched: Watched, versions: Sequence[MistakenVersion], ends: flo
     yield [each for each in versions if each not in alike]
 
 
-def _check_anew(checks: LessonChecks, submission: Submission, workers: Workers, source: str) -> list[CheckResult]:
+def _check_anew(
+    checks: LessonChecks, submission: Submission, workers: Workers, ends: float, source: str
+) -> list[CheckResult]:
     """Return the results of another source in the place of the submission's. Raises LearnerError."""
-    with closing(ChangedFunctions(checks, submission, source, workers)) as loaded:
+    with closing(ChangedFunctions(checks, submission, source, workers, ends)) as loaded:
         loaded.load()
         return check_submission(checks, loaded.submission, loaded)
 
@@ -176,10 +178,10 @@ class LineSearch:
             if (subject := loaded.load_watched()) is None:
                 return []
             module = WatchedModule(subject, hook_expressions(submission.source)[1])
-            anew = partial(_check_anew, checks, submission, workers)  # by who has seen no hidden input, as below
+            until = time.monotonic() + MAX_SEARCH_SECONDS
+            anew = partial(_check_anew, checks, submission, workers, until)  # by who has seen no hidden input, as below
             cut_off = [*find_gradient_lines(submission.source, results, [*functions], anew)]
             right = [check for check in told if ends[f"{lesson.name}.{check.name}"][1] == "passed"]
-            until = time.monotonic() + MAX_SEARCH_SECONDS
             for function, named in functions.items():
                 bad = ((function, "failed"), (function, "raised"))
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
