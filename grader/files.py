@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import stat
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -226,6 +227,14 @@ def user_folder(variable: str, below_home: str) -> Path:
     """
     named = Path(os.environ.get(variable, ""))  # a relative one would lead into a folder of somebody else
     return (named if named.is_absolute() else Path.home() / below_home) / "selfattend"
+
+
+def cache_folder(name: str) -> Path | None:
+    """Return the folder of this name for files that may be lost; None for a user who has no home."""
+    below_home = "Library/Caches" if sys.platform == "darwin" else ".cache"
+    with suppress(RuntimeError):
+        return user_folder("XDG_CACHE_HOME", below_home) / name
+    return None
 
 
 def make_private(path: Path) -> None:

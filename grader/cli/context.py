@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from grader.cli.options import COURSE
-from grader.course import WantedCourse, aliases, find_lesson, load, locate, trust
+from grader.course import WantedCourse, aliases, find_lesson, load, load_kept, locate, trust
 from grader.errors import StoreError, UntrustedCourse, WorkspaceError
 from grader.files import read_whole
 from grader.model import Course, Lesson, LessonProgress, Way
@@ -100,18 +100,23 @@ def find_context(ctx: click.Context) -> CourseContext:
     """Find the course asked for and the workspace around the current folder. Raises CourseError, WorkspaceError."""
     folder = current_folder()
     if not any(is_workspace(parent) for parent in (folder, *folder.parents)):
-        return CourseContext(load_course(ctx), None)
+        return CourseContext(load_course(ctx, read=load_kept), None)
     workspace = find(folder)
-    course = load_course(ctx, workspace)
+    course = load_course(ctx, workspace, read=load_kept)
     workspace.require(course)
     return CourseContext(course, workspace)
 
 
-def load_course(ctx: click.Context, wanted: Workspace | WantedCourse | None = None) -> Course:
+def load_course(
+    ctx: click.Context,
+    wanted: Workspace | WantedCourse | None = None,
+    read: Callable[[Path], Course] = load,
+) -> Course:
     """Load the course named by --course or the environment, else the one that is wanted, else the bundled one.
 
     Args:
         wanted: A workspace, which names the course that it was started with, or what another file names.
+        read: Reads it; `load_kept` where nobody is graded by it.
 
     Asks the user before a course that is only wanted is used for the first time. Raises CourseError.
     """
@@ -120,7 +125,7 @@ def load_course(ctx: click.Context, wanted: Workspace | WantedCourse | None = No
         by = f"The workspace {wanted.root}"
         wanted = WantedCourse(wanted.course_folder, unless_in=wanted.root) if wanted.course_folder else None
     try:
-        return load(locate(ctx.meta.get(COURSE), wanted))
+        return read(locate(ctx.meta.get(COURSE), wanted))
     except UntrustedCourse as error:
         if wanted is None or ctx.resilient_parsing or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
             raise
@@ -128,7 +133,7 @@ def load_course(ctx: click.Context, wanted: Workspace | WantedCourse | None = No
         if not confirm("Use this course from now on?", err=True):
             raise
         trust(Path(error.where))
-        return load(Path(error.where))
+        return read(Path(error.where))
 
 
 def current_folder() -> Path:

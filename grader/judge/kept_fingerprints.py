@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.course_files import digest
-from grader.files import read_bounded, replacing, user_folder
+from grader.files import cache_folder, read_bounded, replacing
 from grader.judge.diagnosis.mistake_outputs import MistakeOutputs
 from grader.model import Course, Lesson
 
@@ -28,21 +28,12 @@ MAX_FILES = 200
 GROWTH = 1.25  # so many times what was kept are there before it is written again
 
 
-def cache_folder() -> Path | None:
-    """Return the folder for files that may be lost; None for a user who has no home."""
-    with suppress(RuntimeError):
-        return (
-            user_folder("XDG_CACHE_HOME", "Library/Caches" if sys.platform == "darwin" else ".cache") / "fingerprints"
-        )
-    return None
-
-
 class KeptFingerprints:
     """The fingerprints of a course's known mistakes in the user's cache folder."""
 
     def __init__(self, course: Course) -> None:
         self._course = course
-        self._folder = cache_folder()
+        self._folder = cache_folder("fingerprints")
         self._kept: dict[Path, int] = {}  # how many each file holds
 
     def read(self, lesson: Lesson, outputs: MistakeOutputs) -> None:
