@@ -717,6 +717,27 @@ def test_what_is_made_in_its_own_way_of_what_is_right_is_not_blamed(launcher: La
     assert line.line == 10 and "where something is missing: `q @ k.mT`" in line.says
 
 
+OWN_EXPONENTIALS = """import torch
+
+
+def exponentials(x, dim):
+    return torch.exp(x + x.amax(dim, keepdim=True))
+
+
+def softmax(x, dim=-1):
+    e = exponentials(x, dim)
+    return e / e.sum(dim, keepdim=True)
+"""
+
+
+@pytest.mark.parametrize("line, source", [
+    ([5], OWN_EXPONENTIALS), ([], OWN_EXPONENTIALS.replace("x + x.amax(dim, keepdim=True)", "x")),
+])  # fmt: skip
+def test_what_a_function_of_its_own_leaves_out_is_no_fault_of_its_argument(launcher: Launcher, line, source) -> None:
+    """Were the largest subtracted before the call, all would be right; it belongs into the function as well."""
+    assert [each.line for each in judge_source(launcher, "softmax", source).lines] == line
+
+
 @pytest.mark.slow
 def test_of_two_arguments_the_one_that_is_wrong_is_named(launcher: Launcher) -> None:
     """Though the other one is what belongs there, and leads on rightly: keys and values are made of x itself."""

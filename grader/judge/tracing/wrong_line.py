@@ -73,9 +73,8 @@ class LineFinder:
         self.is_uncertain = self._is_overwritten(index, trial.right)
         if self.is_uncertain:  # what it was given is right in itself, and no longer what belongs there
             return None
-        step = self.trace.steps[index]
-        passes = self.trace.passes[step.number]
-        if len(passes) > 1 and step.place.kind == AFTER:
+        passes = self.trace.passes[self.trace.steps[index].number]
+        if len(passes) > 1 and self.trace.steps[index].place.kind == AFTER:
             index = self.matcher.first_wrongly_filled(passes, trial.right.value)
             self.is_uncertain = index is None  # something may be missing, which no line puts there
         elif index == trial.index and len(passes) > 1:
@@ -216,9 +215,9 @@ class LineFinder:
         """Return where the reference's next step should be, after one that is right."""
         steps, ends = self.trace.steps, self.trace.ends()
         last = ends[self.answer.number] if self.answer.number < len(ends) else ends[-1]
-        if self._kind(first) == "Name":  # a function of its own is given something wrong, or turns it round inside
-            both = (steps[first.index].value, first.right.value)
-            return None if all(map(is_array, both)) and relate(*both) == OPPOSITE else first
+        if self._kind(first) == "Name":  # a function of its own is given something wrong, or lacks a step inside
+            is_there = any(is_equal(step.value, first.right.value) for step in steps)
+            return first if is_there or not self._is_given(steps[first.index]) else None
         if same(first.right.value, self.answer.wanted, 0.0) and steps[last].place.names == (RETURN,):
             return replace(first, index=self.trace.assigned(last))
         if unused := self._computed_in_vain(first):
@@ -324,15 +323,16 @@ class LineFinder:
 
     def _does_nothing(self, index: int) -> bool:
         """Return True of a step that only hands on what it got: a name, unless that is what a function is given."""
-        step = self.trace.steps[index]
-        if step.place.kind == "Name":
-            uses = self.trace.passes.get(step.place.parent, ())
-            is_given = any(self.trace.steps[other].passed_on for other in uses)
-            return self.trace.returned != [] and step.place.names != (RETURN,) and not is_given
+        if (step := self.trace.steps[index]).place.kind == "Name":
+            return bool(self.trace.returned) and step.place.names != (RETURN,) and not self._is_given(step)
         return step.place.kind not in (AFTER, "IfExp") and any(
             is_array(before := self.trace.steps[other].value) and same(before, step.value, 0.0)
             for other in step.made_from
         )
+
+    def _is_given(self, step: Step) -> bool:
+        """Return True for an argument of a function of the submission's own."""
+        return any(self.trace.steps[other].passed_on for other in self.trace.passes.get(step.place.parent, ()))
 
     def _says_nothing(self, step: Step, value: Any) -> bool:
         """Return True if a value would mend the answer whether the step is right or not.
