@@ -18,10 +18,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.factories import run_judge
 from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, make_zip, write
 
-from grader.batch.make_record import GradedHandIn, combine, make_record, make_ungraded, mean_score, with_overrides
-from grader.batch.one_learner.grade_learner import FAILED
+from grader.batch.make_record import (
+    GradedHandIn,
+    Judged,
+    combine,
+    make_record,
+    make_ungraded,
+    mean_score,
+    with_overrides,
+)
+from grader.batch.one_learner.grade_learner import FAILED, Attempt, LearnerGrader
 from grader.batch.outputs import Outputs
 from grader.batch.processes.process_pool import GradingProcess, ProcessPool
 from grader.batch.results import Results, read_results
@@ -33,7 +42,8 @@ from grader.course import load
 from grader.course.course_files import digest
 from grader.errors import CourseError, StoreError, UsageError
 from grader.intake.learner import Entry, Learner
-from grader.model import LessonResult, Limits, Override
+from grader.intake.match_lessons import Match
+from grader.model import LessonResult, Limits, Override, Submission
 from grader.record import Previous
 from grader.reports.formats.run_summary import RunSummary
 from grader.reports.formats.to_csv import gradebook_head, gradebook_line
@@ -596,6 +606,19 @@ def test_what_was_judged_is_not_judged_again(course, class_folder, tmp_path, mon
 
     assert begun == ["argmax_2d", "moving_average", "moving_average"]
     assert states(found) == [("graded", 10.0)] * 2 and found["complete"]
+
+
+@pytest.mark.parametrize("source", ["1 / 0\n", "# %%\nimport no_such\n", "def f(:\n", SUMS, ANSWERS["moving_average"]])
+def test_whatever_comes_of_a_lesson_is_told_before_the_next(course, launcher, source):
+    """Also of one that cannot be loaded, which could be when it is judged again."""
+    settings, told = make_settings(course, [course.lessons["moving_average"]], 5, "cpu", "1"), []
+    attempts = [Attempt(Match("a.py"), Submission("moving_average", "a.py", source))]
+
+    def drive(judge):
+        return LearnerGrader(judge, settings, lambda _, judged: told.append(judged))._judge(attempts)
+
+    [(_, result, _)] = run_judge(launcher, "moving_average", drive, course)
+    assert told[-1] == Judged("a.py", result)
 
 
 def test_a_submission_that_kills_the_grader_each_time_is_no_zero(grader, course, class_folder, tmp_path, monkeypatch):

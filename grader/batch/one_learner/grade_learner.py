@@ -188,16 +188,23 @@ class LearnerGrader:
     def _examine(
         self, lesson: Lesson, attempt: Attempt, one: Submission, pictures: list[Picture] | None
     ) -> tuple[LessonResult, Attempt]:
-        """Return the verdict on an attempt's submission, and what was judged: as a notebook if it cannot be loaded."""
+        """Return the verdict on an attempt's submission, unless there is one, and what was judged; tell it as well."""
         path = attempt.match.path
         if known := self.judged.get((lesson.name, path)):
             return known, attempt
         self.on_step(lesson.name, None)
         self.judge.on_score = lambda result: self.on_step(f"{LOOKING}{lesson.name}", Judged(path, result))
+        result, judged = self._examine_anew(lesson, attempt, one, pictures)
+        self.on_step(lesson.name, Judged(path, result))
+        return result, judged
+
+    def _examine_anew(
+        self, lesson: Lesson, attempt: Attempt, one: Submission, pictures: list[Picture] | None
+    ) -> tuple[LessonResult, Attempt]:
+        """Return the verdict on an attempt's submission, and what was judged: as a notebook if it cannot be loaded."""
         result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
         told = {mistake.id for mistake in result.mistakes}
         if _is_loaded(result) or "forbidden-call" in told:
-            self.on_step(lesson.name, Judged(path, result))
             return result, attempt
         if result.state == "timed-out":
             read, own = read_without_runs(one), attempt.own
