@@ -178,6 +178,8 @@ def test_a_notebook_that_is_not_loaded_in_time_is_read_without_what_it_runs(room
     assert status == 0, said
     assert found["ann"]["score"] == 10.0 and READ_WITHOUT_RUNS in found["ann"]["notes"]
     assert found["bob"]["state"] == "timed-out" and not found["bob"]["notes"]
+    page = (room.out / "code/ann.html").read_text()
+    assert "TABLE" in page and "while" not in page  # what was judged
 
 
 @pytest.mark.slow

@@ -199,11 +199,12 @@ def test_what_a_notebook_runs_can_be_left_out_of_its_module(runs):
     """Loops go, and calls of its own; definitions and constants stay, on their lines."""
     own = "class Net:\n    def fit(self):\n        return K\n\n\ndef f(x):\n    return x + 1\n"
     module, _ = converted("K = {'a': 1}", own, f"{runs}\n\nK['c'] = max(2, 3)", wanted=("f", "K"))
-    read, names = without_runs(module), {}
-    exec(read, names)
+    read, names = without_runs(module, module), {}
+    exec(read.module, names)
 
     assert names["K"] == {"a": 1, "c": 3} and names["f"](0) == 1
-    assert len(read.split("\n")) == len(module.split("\n")) and without_runs(own) == own
+    assert read.own == read.module and len(read.own.split("\n")) == len(module.split("\n"))
+    assert without_runs(own, own) == (own, own)
 
 
 @pytest.mark.parametrize("source", [f"{OWN}f('no')\n", "# %%\ndef f(x): \0\n"])

@@ -207,7 +207,7 @@ class LearnerGrader:
         if _is_loaded(result) or "forbidden-call" in told:
             return result, attempt
         if result.state == "timed-out":
-            read, own = read_without_runs(one), attempt.own
+            read, own = read_without_runs(one, attempt.own)
         else:
             read, own = read_failed_submission(one, attempt.own, {function.name for function in lesson.functions})
         if read.sources == one.sources:

@@ -114,8 +114,14 @@ def read_failed_submission(
     return read, {**own, **{name: each.own for name, each in framed.items()}}
 
 
-def read_without_runs(submission: Submission) -> Submission:
-    """Return a submission that was not loaded in time without what takes long in its notebooks, and a note."""
-    siblings = {name: (path, without_runs(source)) for name, (path, source) in submission.siblings.items()}
+def read_without_runs(submission: Submission, own: Mapping[str, str]) -> tuple[Submission, Mapping[str, str]]:
+    """Return a submission that was not loaded in time without what takes long in its notebooks, and a note.
+
+    Beside it stands what is left of *own*: the file's text as its author wrote it by "", others' by their module.
+    """
+    sources = {"": submission.source} | {name: source for name, (_, source) in submission.siblings.items()}
+    framed = {name: without_runs(source, own.get(name, source)) for name, source in sources.items()}
+    siblings = {name: (path, framed[name].module) for name, (path, _) in submission.siblings.items()}
     notes = (*submission.notes, READ_WITHOUT_RUNS)
-    return replace(submission, source=without_runs(submission.source), siblings=siblings, notes=notes)
+    read = replace(submission, source=framed[""].module, siblings=siblings, notes=notes)
+    return read, {**own, **{name: each.own for name, each in framed.items() if name in own}}

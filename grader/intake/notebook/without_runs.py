@@ -5,29 +5,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from grader.intake.notebook.join_cells import GUARD
+from grader.intake.notebook.join_cells import FILE_GUARD, GUARD, PREAMBLE, Framed
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition
 
 
-def without_runs(module: str) -> str:
-    """Return the module of a notebook without its loops, and without what calls its own functions.
+def without_runs(module: str, own: str) -> Framed:
+    """Return the module of a notebook, and its author's text, without its loops and what calls its own functions.
 
-    Its lines keep their numbers. What is no notebook's module stays as it is.
+    Their lines keep their numbers. What is no notebook's module stays as it is.
     """
-    if GUARD not in module:
-        return module
+    if PREAMBLE not in module and FILE_GUARD not in module:
+        return Framed(module, own)
     try:
         tree = parse(module)
     except SyntaxError:
-        return module
-    own = {node.name for node in nodes_in(tree) if isinstance(node, Definition)} - {GUARD}
-    lines = module.split("\n")
-    for node in tree.body:
-        if isinstance(node, ast.With) and _is_guard(node.items[0].context_expr) and _runs(node, own):
-            last = node.end_lineno or node.lineno
-            lines[node.lineno - 1 : last] = [""] * (last - node.lineno + 1)
-    return "\n".join(lines)
+        return Framed(module, own)
+    functions = {node.name for node in nodes_in(tree) if isinstance(node, Definition)} - {GUARD}
+    guarded = [node for node in tree.body if isinstance(node, ast.With) and _is_guard(node.items[0].context_expr)]
+    runs = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in guarded if _runs(node, functions)]
+    return Framed(*(_without_lines(text, {line for lines in runs for line in lines}) for text in (module, own)))
+
+
+def _without_lines(text: str, left_out: Collection[int]) -> str:
+    return "\n".join("" if number in left_out else line for number, line in enumerate(text.split("\n"), 1))
 
 
 def _is_guard(node: ast.expr) -> bool:
