@@ -73,11 +73,11 @@ def find_slip(others: Collection[str], source: str, is_right: Callable[[str], bo
     Args:
         others: Functions that are none of those asked: nothing is changed in them.
     """
-    nodes = (node for node in parse(source).body if getattr(node, "name", "") in others)
-    elsewhere = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in nodes]
-    changed = (each for right, wrong in SLIPS for each in undo(right, wrong, source))
-    tried = itertools.chain(_without_each_statement(source), changed)
-    return _only_mending((each for each in tried if not any(each.line in lines for lines in elsewhere)), is_right)
+    functions = (node for node in parse(source).body if getattr(node, "name", "") in others)
+    elsewhere = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in functions]
+    nodes = [node for node in _parts_of(source)[0] if not any(node.lineno in lines for lines in elsewhere)]
+    changed = (each for right, wrong in SLIPS for each in undo(right, wrong, source, nodes))
+    return _only_mending(itertools.chain(_without_each_statement(source, nodes), changed), is_right)
 
 
 def _only_mending(undone: Iterable[Undone], is_right: Callable[[str], bool]) -> Undone | None:
@@ -86,8 +86,8 @@ def _only_mending(undone: Iterable[Undone], is_right: Callable[[str], bool]) -> 
     return mending[0] if mending and len({each.line for each in mending}) == 1 else None
 
 
-def _without_each_statement(source: str) -> Iterator[Undone]:
-    for node in _parts_of(source)[0]:
+def _without_each_statement(source: str, nodes: Iterable[Node]) -> Iterator[Undone]:
+    for node in nodes:
         if isinstance(node, SIMPLE) and not isinstance(getattr(node, "value", None), ast.Constant):
             yield Undone(node.lineno, ast.unparse(node), _replace(source, node, "pass"), is_left_out=True)
 
@@ -102,17 +102,17 @@ def _distinct(undone: Iterable[Undone]) -> Iterator[Undone]:
                 yield each
 
 
-def undo(right: str, wrong: str, source: str) -> Iterator[Undone]:
+def undo(right: str, wrong: str, source: str, nodes: Sequence[Node] | None = None) -> Iterator[Undone]:
     """Yield a source with one part of it as the right version has it, which is as the wrong one has it.
 
-    A statement that only the wrong version has is left out.
+    A statement that only the wrong version has is left out. Only these *nodes* are looked at, if they are given.
     """
-    nodes, from_outside = _parts_of(source)
+    parts, from_outside = _parts_of(source)
     modules = _parts_of(wrong)[1] | from_outside
     fixed = _ITSELF | _defined_in(parse(wrong)) | modules
     for old, new in _differences(right, wrong):
         pattern = Pattern(new, fixed, modules)
-        for node in () if pattern.fits_all else nodes:
+        for node in () if pattern.fits_all else parts if nodes is None else nodes:
             if (bound := pattern.match(node)) is not None:
                 text = ast.unparse(fill(old, bound))
                 yield Undone(node.lineno, ast.unparse(node), _replace(source, node, text), isinstance(old, ast.Pass))
