@@ -237,6 +237,16 @@ def cache_folder(name: str) -> Path | None:
     return None
 
 
+def write_cached(path: Path, text: str, most: int) -> None:
+    """Write a file of a cache folder, and remove the oldest beyond so many; what cannot be written is not kept."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="ascii")
+        for old in sorted(path.parent.glob("*.json"), key=lambda each: -each.stat().st_mtime)[most:]:
+            old.unlink()
+
+
 def make_private(path: Path) -> None:
     """Make an empty file that only its owner may read. Raises OSError, also where something has that name."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))

@@ -16,7 +16,7 @@ from typing import Any
 from grader.course.frontmatter import read_front_matter
 from grader.course.stubs import read_functions
 from grader.course.tables import Table, TomlText
-from grader.files import cache_folder, read_bounded, replacing
+from grader.files import cache_folder, read_bounded, write_cached
 from grader.model import Function
 
 FORMAT = 1
@@ -52,7 +52,7 @@ class KeptFiles(CourseFiles):
         return self.used != self._kept
 
     def front_matter(self, path: Path) -> Table:
-        return Table(self._get(path, lambda: super(KeptFiles, self).front_matter(path).data), TomlText("", path))
+        return Table(self._get(path, lambda: read_front_matter(path).data), TomlText("", path))
 
     def functions(self, path: Path) -> tuple[Function, ...]:
         return tuple(Function(*each) for each in self._get(path, lambda: [[*each] for each in read_functions(path)]))
@@ -86,10 +86,5 @@ def keeping_files(root: Path) -> Iterator[CourseFiles]:
     files = KeptFiles(kept if isinstance(kept, dict) else {})
     yield files
     if files.has_grown:
-        with suppress(OSError, TypeError):  # TOML knows times, and JSON does not
-            text = json.dumps(files.used)
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with replacing(path) as temporary:
-                temporary.write_text(text, encoding="ascii")
-            for old in sorted(folder.glob("*.json"), key=lambda each: -each.stat().st_mtime)[MAX_FILES:]:
-                old.unlink()
+        with suppress(TypeError):  # TOML knows times, and JSON does not
+            write_cached(path, json.dumps(files.used), MAX_FILES)

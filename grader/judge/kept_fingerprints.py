@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.course_files import digest
-from grader.files import cache_folder, read_bounded, replacing
+from grader.files import cache_folder, read_bounded, write_cached
 from grader.judge.diagnosis.mistake_outputs import MistakeOutputs
 from grader.model import Course, Lesson
 
@@ -50,14 +50,8 @@ class KeptFingerprints:
             return
         self._kept[path] = outputs.count
         text = json.dumps(outputs.to_data())
-        if len(text) > MAX_BYTES:
-            return
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with replacing(path) as temporary:
-                temporary.write_text(text, encoding="ascii")
-            for old in sorted(path.parent.glob("*.json"), key=lambda each: -each.stat().st_mtime)[MAX_FILES:]:
-                old.unlink()
+        if len(text) <= MAX_BYTES:
+            write_cached(path, text, MAX_FILES)
 
     @cached_property
     def _digest(self) -> str:
