@@ -240,7 +240,8 @@ def cache_folder(name: str) -> Path | None:
 def write_cached(path: Path, text: str, most: int) -> None:
     """Write a file of a cache folder, and remove the oldest beyond so many; what cannot be written is not kept."""
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+        path.parent.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+        make_folder(path.parent, PRIVATE_FOLDER)  # refuses a link, behind which other files would be the oldest
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="ascii")
         for old in sorted(path.parent.glob("*.json"), key=lambda each: -each.stat().st_mtime)[most:]:

@@ -78,6 +78,19 @@ def test_an_error_is_told_with_its_line(root):
     assert str(told.value) == str(plain.value) and ":" in told.value.where.rpartition("/")[2]
 
 
+def test_a_linked_folder_loses_nothing(root, tmp_path):
+    """Files of somebody else, in a folder to which that of the cache is a link, are neither removed nor added to."""
+    (tmp_path / "other").mkdir()
+    names = {f"{number}.json" for number in range(30)}
+    for name in names:
+        (tmp_path / "other" / name).write_text("mine")
+    cache_folder("courses").parent.mkdir(parents=True)
+    cache_folder("courses").symlink_to(tmp_path / "other")
+
+    assert load_kept(root) == load(root)
+    assert {path.name for path in (tmp_path / "other").iterdir()} == names
+
+
 def test_who_has_no_home_keeps_nothing(root, monkeypatch):
     """The course is read all the same."""
     monkeypatch.delenv("XDG_CACHE_HOME")
