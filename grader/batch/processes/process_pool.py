@@ -46,7 +46,7 @@ class GradingProcess:
 
     def __init__(self, settings: Settings) -> None:
         self.step = ""  # what it is at: of a lesson that it judges the name
-        self.judged: dict[tuple[str, str], Judged] = {}  # by lesson and file
+        self.judged: list[Judged] = []  # of one lesson and file the last counts
         self._received = bytearray()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
         self.process = start_engine(
@@ -101,8 +101,7 @@ class GradingProcess:
             except OutOfTime:
                 raise OutOfTime(f"{self.step} took more than {seconds:.0f} s") from None
             if "judged" in reply:
-                each = Judged.from_json(reply["judged"])
-                self.judged[each.result.lesson, each.path] = each
+                self.judged.append(Judged.from_json(reply["judged"]))
         if "record" not in reply:
             raise ProcessDied(str(reply.get("error", self._exit_reason())))
         return GradedHandIn.from_json(reply)
@@ -176,16 +175,16 @@ class ProcessPool:
         happens twice, none are looked for in the others. Raises SelfattendError if no process can be started.
         """
         reason = left_out = ""
-        judged: dict[tuple[str, str], Judged] = {}
+        judged: list[Judged] = []
         looks = True
         for number in range(MAX_TRIES):
             process = self.get_process()
             try:
-                return process.grade(learner, self.limits.judging_seconds, hand_in, left_out, judged.values(), looks)
+                return process.grade(learner, self.limits.judging_seconds, hand_in, left_out, judged, looks)
             except ProcessDied as death:
                 self._discard(process)
                 reason = str(death)
-                judged |= process.judged
+                judged += process.judged
                 if process.step.startswith(LOOKING):
                     looks = not number
                 elif isinstance(death, OutOfTime):
