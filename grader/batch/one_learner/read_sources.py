@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.intake.limits import is_artefact
 from grader.intake.notebook.exported_file import read_exported, read_failed
+from grader.intake.notebook.join_cells import Framed
 from grader.intake.notebook.notebook_to_module import NotebookError, code_cells, read_notebook, to_python
 from grader.intake.notebook.without_runs import without_runs
 from grader.model import Submission
@@ -103,15 +104,11 @@ def read_failed_submission(
 
     Beside it stands what their author wrote of these, in place of *own*: the file's by "", others' by their module.
     """
-    notes = [*submission.notes, READ_AS_NOTEBOOK]
-    sources = {"": submission.source} | {name: source for name, (_, source) in submission.siblings.items()}
+    notes, sources = [READ_AS_NOTEBOOK], _sources_of(submission)
     taken = names_taken({name: [source] for name, source in sources.items()})
     found = {name: read_failed(source, notes.append, {*wanted, *taken[name]}) for name, source in sources.items()}
     framed = {name: each for name, each in found.items() if each}
-    sources |= {name: each.module for name, each in framed.items()}
-    siblings = {name: (path, sources[name]) for name, (path, _) in submission.siblings.items()}
-    read = replace(submission, source=sources[""], siblings=siblings, notes=tuple(dict.fromkeys(notes)))
-    return read, {**own, **{name: each.own for name, each in framed.items()}}
+    return _read_as(submission, framed, notes), {**own, **{name: each.own for name, each in framed.items()}}
 
 
 def read_without_runs(submission: Submission, own: Mapping[str, str]) -> tuple[Submission, Mapping[str, str]]:
@@ -119,9 +116,20 @@ def read_without_runs(submission: Submission, own: Mapping[str, str]) -> tuple[S
 
     Beside it stands what is left of *own*: the file's text as its author wrote it by "", others' by their module.
     """
-    sources = {"": submission.source} | {name: source for name, (_, source) in submission.siblings.items()}
-    framed = {name: without_runs(source, own.get(name, source)) for name, source in sources.items()}
-    siblings = {name: (path, framed[name].module) for name, (path, _) in submission.siblings.items()}
-    notes = (*submission.notes, READ_WITHOUT_RUNS)
-    read = replace(submission, source=framed[""].module, siblings=siblings, notes=notes)
-    return read, {**own, **{name: each.own for name, each in framed.items() if name in own}}
+    sources = _sources_of(submission).items()
+    framed = {name: without_runs(source, own.get(name, source)) for name, source in sources}
+    left = {name: framed[name].own for name in own.keys() & framed.keys()}
+    return _read_as(submission, framed, [READ_WITHOUT_RUNS]), {**own, **left}
+
+
+def _sources_of(submission: Submission) -> dict[str, str]:
+    """Return the source of a submission by "", and those beside it by their module."""
+    return {"": submission.source} | {name: source for name, (_, source) in submission.siblings.items()}
+
+
+def _read_as(submission: Submission, framed: Mapping[str, Framed], notes: Iterable[str]) -> Submission:
+    """Return a submission with other modules in the place of its sources, and notes."""
+    sources = _sources_of(submission) | {name: each.module for name, each in framed.items()}
+    siblings = {name: (path, sources[name]) for name, (path, _) in submission.siblings.items()}
+    notes = tuple(dict.fromkeys((*submission.notes, *notes)))
+    return replace(submission, source=sources[""], siblings=siblings, notes=notes)
